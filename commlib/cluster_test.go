@@ -153,6 +153,18 @@ func params() contract.Params {
 	return p
 }
 
+// paramsOf are params in a mode.
+func paramsOf(mode int) contract.Params {
+	p := params()
+	if p.Mode = mode; p.Pipes() {
+		p.HopRTTNS = 2000
+	}
+	if mode == 1 {
+		p.MessageBytes, p.WindowMessages = 4096, 8
+	}
+	return p
+}
+
 // between are the sockets of two ends of a wire, by who is at them.
 func (c *cluster) between(at, to string) string { return filepath.Join(c.dir, at+"-"+to) }
 
@@ -344,7 +356,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 // own is how many slots of a switch groups can have for as long as they live.
 func (c *cluster) own() int {
 	if c.params.Park {
-		return c.params.Slots() - c.shared - 2*c.params.MostUnits()
+		return c.params.EngineCount() * (c.params.Slots() - c.shared - 2*c.params.MostUnits())
 	}
-	return c.params.Slots()
+	return c.params.EngineCount() * c.params.Slots()
 }

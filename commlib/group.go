@@ -28,6 +28,10 @@ type Endpoint struct {
 	Start   roce.PSN
 	// PathMTU is the payload of a full packet, Window how many packets may be under way.
 	PathMTU, Window int
+	// Message is the longest message in bytes in Mode I, 0 in other modes. Window counts messages then, and each end of the queue pair begins with a PSN of its own: this
+	// one with OwnStart, the far one with PeerStart; Start is the ring's. PathMTU is the largest that the queue pair may have, LeastMTU the smallest.
+	Message, LeastMTU   int
+	OwnStart, PeerStart roce.PSN
 	// Types and Ops are what the engines have.
 	Types []Type
 	Ops   []Op
@@ -44,6 +48,10 @@ type Tuning struct {
 	Packets, RangePackets int
 	// QPTimeout is the queue pair's, an exponent as verbs has it; 0 is 17, half a second.
 	QPTimeout uint8
+	// PathMTU is that of this member's own queue pair, and FirstPSN the first PSN that it sends, in Mode I, where no two members need have the same; 0 is the largest
+	// that there can be, nil a random one. Other modes have neither.
+	PathMTU  int
+	FirstPSN *roce.PSN
 }
 
 // How queue pairs are made. Retry counts of 7 are without end: only the group knows when it is over.
@@ -55,13 +63,12 @@ const (
 
 // Group is a group that this rank is a member of. Make it with InitGroup or Connect.
 type Group struct {
-	at           Endpoint
-	tuning       Tuning
-	device       verbs.Device
-	qp           verbs.QP
-	packets      int // of a message
-	window       int // messages
-	rangePackets int
+	at     Endpoint
+	tuning Tuning
+	device verbs.Device
+	qp     verbs.QP
+	shape  ranges.Shape // of ranges and messages
+	window int          // messages
 
 	mu    sync.Mutex
 	queue []*Call // the first is under way
@@ -106,24 +113,18 @@ func Connect(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endp
 // prepare makes the queue pair and connects it.
 func prepare(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endpoint) error) (*Group, error) {
 	g := &Group{at: e, tuning: t, device: d, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
-	g.packets = cmp.Or(t.Packets, max(e.Window/4, 1))
-	g.rangePackets = cmp.Or(t.RangePackets, ranges.Most)
 	if f := e.Fixed; f != nil {
 		g.at.Types, g.at.Ops = []Type{f.Type}, []Op{f.Op}
+	}
+	if err := errors.Join(g.cut(), g.at.begin(t)); err != nil {
+		return nil, fmt.Errorf("group %s: %w", e.Name, err)
 	}
 	switch {
 	case e.Rank < 0 || e.Rank >= len(e.Members):
 		return nil, fmt.Errorf("group %s: rank %d of %d members", e.Name, e.Rank, len(e.Members))
-	case e.PathMTU < 4 || e.PathMTU%4 != 0 || e.Window < 1:
-		return nil, fmt.Errorf("group %s: a path MTU of %d bytes, a window of %d packets", e.Name, e.PathMTU, e.Window)
-	case g.packets < 1 || g.packets > e.Window:
-		return nil, fmt.Errorf("group %s: messages of %d packets in a window of %d", e.Name, g.packets, e.Window)
-	case g.rangePackets < 1 || g.rangePackets > ranges.Most:
-		return nil, fmt.Errorf("group %s: ranges of %d packets", e.Name, g.rangePackets)
 	case len(g.at.Types) == 0 || len(g.at.Ops) == 0:
 		return nil, fmt.Errorf("group %s: its engines have no types or no operations", e.Name)
 	}
-	g.window = e.Window / g.packets
 	qp, err := d.CreateQP(verbs.Caps{Sends: g.window, Receives: g.window})
 	if err != nil {
 		return nil, fmt.Errorf("group %s: %w", e.Name, err)
@@ -133,7 +134,11 @@ func prepare(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endp
 			return nil, errors.Join(fmt.Errorf("group %s: %w", e.Name, err), qp.Destroy())
 		}
 	}
-	err = qp.Connect(verbs.Attr{Peer: g.at.Peer, PeerQPN: g.at.PeerQPN, SendPSN: g.at.Start, RecvPSN: g.at.Start, PathMTU: e.PathMTU,
+	a := &g.at
+	if a.Message == 0 {
+		a.OwnStart, a.PeerStart = a.Start, a.Start
+	}
+	err = qp.Connect(verbs.Attr{Peer: a.Peer, PeerQPN: a.PeerQPN, SendPSN: a.OwnStart, RecvPSN: a.PeerStart, PathMTU: g.pathMTU(),
 		Timeout: cmp.Or(t.QPTimeout, qpTimeout), RetryCount: endless, RNRRetry: endless, MinRNRTimer: rnrTimer})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("group %s: %w", e.Name, err), qp.Destroy())

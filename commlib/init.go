@@ -4,6 +4,8 @@ package commlib
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -37,6 +39,8 @@ type Config struct {
 	// Fixed makes a group that does only this, by its registers; its buffers do not matter. nil is an in-band group.
 	Fixed     *Request
 	BigEndian bool
+	// WholeMessages has switches of Mode I send nothing of a message before they have all of it; other modes have no such choice.
+	WholeMessages bool
 	// Wait is how long to ask again while the cluster has no room for the group, or a host's port is not up.
 	Wait time.Duration
 }
@@ -69,7 +73,7 @@ const askAgain = 100 * time.Millisecond
 // ask is one attempt.
 func (c *Config) ask(ctx context.Context) (*Group, error) {
 	o := &managerpb.Options{Policy: c.Policy, Mbps: uint32(c.Mbps), LeastMbps: uint32(c.LeastMbps), Mtu: uint32(c.MTU), InBand: c.Fixed == nil,
-		BigEndian: c.BigEndian}
+		BigEndian: c.BigEndian, WholeMessages: c.WholeMessages}
 	if f := c.Fixed; f != nil {
 		o.Collective, o.Op, o.Dtype, o.Root = uint32(f.Collective), uint32(f.Op), uint32(f.Type), uint32(f.Root)
 	}
@@ -84,6 +88,9 @@ func (c *Config) ask(ctx context.Context) (*Group, error) {
 		}
 		at := c.Device.Address()
 		report := &managerpb.ReportRequest{Own: &managerpb.QueuePair{Qpn: g.qp.QPN(), Ip: at.IP.Uint32(), Mac: at.MAC.Uint64()}}
+		if e.Message > 0 {
+			report.Own.Psn, report.Own.PathMtu = uint32(g.at.OwnStart), uint32(g.pathMTU())
+		}
 		if offer.Turns {
 			if g.ring, err = newRing(g, c); err != nil {
 				return nil, err
@@ -114,7 +121,8 @@ func endpoint(c *Config, offer *managerpb.JoinResponse) (e Endpoint, err error) 
 		return e, errors.New("the manager names no far end")
 	}
 	e = Endpoint{Name: offer.Group, Members: c.Members, Rank: c.Rank, PeerQPN: offer.Peer.Qpn, Start: roce.PSN(offer.Start), PathMTU: int(offer.Mtu),
-		Peer: verbs.Address{IP: roce.IP4FromUint32(offer.Peer.Ip), MAC: roce.MACFromUint64(offer.Peer.Mac)}, Window: int(offer.Window), Fixed: c.Fixed}
+		Peer: verbs.Address{IP: roce.IP4FromUint32(offer.Peer.Ip), MAC: roce.MACFromUint64(offer.Peer.Mac)}, Window: int(offer.Window), Fixed: c.Fixed,
+		Message: int(offer.MessageBytes), LeastMTU: int(offer.LeastMtu), PeerStart: roce.PSN(offer.Peer.Psn)}
 	for left := offer.Dtypes; left != 0; left &= left - 1 {
 		e.Types = append(e.Types, Type(bits.TrailingZeros32(left)))
 	}
@@ -122,6 +130,23 @@ func endpoint(c *Config, offer *managerpb.JoinResponse) (e Endpoint, err error) 
 		e.Ops = append(e.Ops, Op(bits.TrailingZeros32(left)))
 	}
 	return e, nil
+}
+
+// begin chooses the first PSN that this end sends, where it has one of its own: in Mode I.
+func (e *Endpoint) begin(t Tuning) error {
+	if e.Message == 0 {
+		return nil
+	}
+	if t.FirstPSN != nil {
+		e.OwnStart = *t.FirstPSN & roce.PSNMask
+		return nil
+	}
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return fmt.Errorf("random number: %w", err)
+	}
+	e.OwnStart = roce.PSN(binary.LittleEndian.Uint32(b[:]) & roce.PSNMask)
+	return nil
 }
 
 // Destroy ends the group for all its members, each of which calls it when it has made its last call. It waits until all have, or one of them is

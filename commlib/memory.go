@@ -62,7 +62,7 @@ func (c *Call) begin(g *Group) (err error) {
 		return err
 	}
 	if spare {
-		c.spare, err = register(g.device, make([]byte, g.packets*g.at.PathMTU))
+		c.spare, err = register(g.device, make([]byte, g.shape.Packets*g.shape.MTU))
 	}
 	return err
 }

@@ -3,6 +3,8 @@
 package commlib
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,6 +59,40 @@ func (g *Group) plan(r *Request) ([]stretch, error) {
 	}
 	return all, nil
 }
+
+// cut decides how calls are cut into messages. In Mode I a message is a piece of its own to the engines, however many packets it comes in: ranges count messages.
+func (g *Group) cut() error {
+	e, t := &g.at, &g.tuning
+	g.shape = ranges.Shape{MTU: e.PathMTU, Packets: cmp.Or(t.Packets, max(e.Window/4, 1)), RangePackets: cmp.Or(t.RangePackets, ranges.Most), Fixed: e.Fixed != nil}
+	s := &g.shape
+	switch {
+	case e.PathMTU < 4 || e.PathMTU%4 != 0 || e.Window < 1:
+		return fmt.Errorf("a path MTU of %d bytes, a window of %d packets", e.PathMTU, e.Window)
+	case s.RangePackets < 1 || s.RangePackets > ranges.Most:
+		return fmt.Errorf("ranges of %d packets", s.RangePackets)
+	case e.Message == 0 && (t.PathMTU != 0 || t.FirstPSN != nil):
+		return errors.New("a path MTU and a first PSN of its own: Mode I alone has them")
+	case e.Message == 0 && (s.Packets < 1 || s.Packets > e.Window):
+		return fmt.Errorf("messages of %d packets in a window of %d", s.Packets, e.Window)
+	case e.Message == 0:
+		g.window = e.Window / s.Packets
+		return nil
+	}
+	s.MTU, s.Packets, g.window = e.Message, 1, e.Window
+	if t.Packets != 0 {
+		s.MTU = t.Packets * e.PathMTU
+	}
+	switch own := g.pathMTU(); {
+	case t.Packets < 0 || s.MTU > e.Message:
+		return fmt.Errorf("messages of %d packets of %d bytes, they can have %d bytes", t.Packets, e.PathMTU, e.Message)
+	case own < e.LeastMTU || own > e.PathMTU || own&(own-1) != 0:
+		return fmt.Errorf("a path MTU of %d bytes, it can be a power of two from %d to %d", own, e.LeastMTU, e.PathMTU)
+	}
+	return nil
+}
+
+// pathMTU is that of the queue pair toward the switch.
+func (g *Group) pathMTU() int { return cmp.Or(g.tuning.PathMTU, g.at.PathMTU) }
 
 // check refuses what cannot be.
 func (g *Group) check(r *Request) error {
@@ -139,8 +175,7 @@ func (g *Group) narrow() Type {
 
 // ranges cuts n bytes into ranges.
 func (g *Group) ranges(kind Collective, root int, t Type, op Op, n int, send, recv []byte) (all []stretch) {
-	shape := ranges.Shape{MTU: g.at.PathMTU, Packets: g.packets, RangePackets: g.rangePackets, Fixed: g.at.Fixed != nil}
-	for _, r := range shape.Cut(kind, root, uint8(t), uint8(op), n) {
+	for _, r := range g.shape.Cut(kind, root, uint8(t), uint8(op), n) {
 		all = append(all, stretch{Range: r, sends: r.Sends(g.at.Rank), hears: r.Hears(g.at.Rank), send: slice(send, r.From, r.To), recv: slice(recv, r.From, r.To)})
 	}
 	return all

@@ -250,15 +250,19 @@ func TestTurnIsGivenBack(t *testing.T) {
 }
 
 // Two groups of the same hosts, each of which needs 72 % of every switch's slots: with engines that park groups both do all their collectives, in turns on the tree or on the ring of their
-// members, and every result is exact. Lossy wires have acknowledgements come late.
+// members, and every result is exact. Lossy wires have acknowledgements come late. With two engines there are four groups, and two share the slots of each.
 func TestParkedBetweenTurns(t *testing.T) {
-	for _, mode := range []int{2, 3} {
-		t.Run(fmt.Sprint("Mode ", mode), func(t *testing.T) {
+	for _, of := range [][2]int{{1, 1}, {2, 1}, {3, 1}, {2, 2}} {
+		mode, engines := of[0], of[1]
+		t.Run(fmt.Sprintf("Mode %d, %d engines", mode, engines), func(t *testing.T) {
 			t.Parallel()
 			p := synthetic.Mini()
-			p.Mode, p.Park, p.BufferBytes = mode, true, 11*1024
+			p.Mode, p.Park, p.BufferBytes, p.Engines = mode, true, 11*1024, engines
+			if mode == 1 {
+				p.MessageBytes, p.WindowMessages = p.MTUBytes, 4
+			}
 			c, ctx := newSharing(t, p, live.Faults{Loss: 0.003}, 8), within(t, time.Minute)
-			var both [2][]*commlib.Group
+			both, at := make([][]*commlib.Group, 2*engines), map[uint32]int{}
 			for i := range both {
 				var err error
 				both[i], err = c.init(ctx, fmt.Sprint("g", i), []string{"h0", "h2", "h1", "h3"}, func(cfg *commlib.Config) {
@@ -268,12 +272,16 @@ func TestParkedBetweenTurns(t *testing.T) {
 			}
 			l, err := c.switches["leaf0"].agent.List(ctx, nil)
 			require.NoError(t, err)
-			require.Len(t, l.Groups, 2)
+			require.Len(t, l.Groups, len(both))
 			for _, g := range l.Groups {
+				at[g.Engine]++
 				require.True(t, g.InTurn)
 				require.Greater(t, float64(g.Slots)/float64(p.Slots()), 0.72)
 			}
-			var calls [2]int // 40, and more until the group has had a turn: when the other is done nobody else wants the memory
+			for engine := range engines {
+				require.Equal(t, 2, at[uint32(engine)])
+			}
+			calls := make([]int, len(both)) // 40, and more until the group has had a turn: when the other is done nobody else wants the memory
 			var wait sync.WaitGroup
 			for i, all := range both {
 				wait.Go(func() {

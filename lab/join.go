@@ -19,8 +19,9 @@ import (
 )
 
 // Programs on the guests join groups by files in share/groups/NAME. The file group says what the group is. A rank writes the number of its
-// queue pair into RANK.join. When all ranks have done so, the group is started anew on its switches, with a START of its own, and RANK.go
-// tells each where to connect: the switch's address, its queue pair, START. A rank that can receive writes RANK.ready; when all can,
+// queue pair into RANK.join, in Mode I behind it, if it likes, the first PSN that it sends and its path MTU. When all ranks have done so, the group is started anew on its
+// switches, with a START of its own, and RANK.go tells each where to connect: the switch's address, its queue pair, START; to a rank that has said a first PSN of its own,
+// the first that it is sent in the place of START. A rank that can receive writes RANK.ready; when all can,
 // RANK.run lets them send. Each file appears at once, by a rename, and is taken away by its reader. A .go that begins with "error" is a
 // refusal.
 const (
@@ -38,10 +39,10 @@ const (
 
 // joiner joins the programs of one group.
 type joiner struct {
-	l    *Lab
-	mu   sync.Mutex // of g.Start and times, which others read
-	g    *Group
-	qpns []int // by rank; Lab.joining guards it
+	l     *Lab
+	mu    sync.Mutex // of g.Start and times, which others read
+	g     *Group
+	ranks []rankEnd // Lab.joining guards it
 	// resting is the number that a rank has without a queue pair.
 	resting int
 	dir     string
@@ -52,7 +53,7 @@ type joiner struct {
 
 func (l *Lab) newJoiner(i int) (*joiner, error) {
 	g := &l.top.Groups[i]
-	j := &joiner{l: l, g: g, resting: restingQPN(i), qpns: slices.Repeat([]int{restingQPN(i)}, len(g.Hosts)), dir: filepath.Join(l.share, "groups", g.Name)}
+	j := &joiner{l: l, g: g, resting: restingQPN(i), ranks: slices.Repeat([]rankEnd{{qpn: restingQPN(i)}}, len(g.Hosts)), dir: filepath.Join(l.share, "groups", g.Name)}
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -66,6 +67,9 @@ func (l *Lab) newJoiner(i int) (*joiner, error) {
 	}
 	text := fmt.Sprintf("hosts %s\ncollective %s\ndtype %s\nop %s\nwindow %d\nmtu %d\n", strings.Join(hosts, " "), collective, g.DType, g.Op, g.Window, g.MTU)
 	engine := &l.top.Switches[g.Nodes[0].Switch].Manifest.Params
+	if g.Message > 0 {
+		text += fmt.Sprintf("message %d\nmessages %d\nleast_mtu %d\n", g.Message, g.Messages, engine.LeastPathMTU())
+	}
 	text += fmt.Sprintf("dtypes %s\nops %s\n", strings.Join(engine.DTypes, " "), strings.Join(engine.Ops, " "))
 	return j, os.WriteFile(filepath.Join(j.dir, "group"), []byte(text), 0o644)
 }
@@ -161,15 +165,12 @@ func (j *joiner) answer(take, give string, text func(rank int) string) {
 
 // connect starts the group anew with the queue pairs that the ranks have.
 func (j *joiner) connect(ctx context.Context) {
-	qpns := make([]int, len(j.g.Hosts))
+	ranks := make([]rankEnd, len(j.g.Hosts))
 	var err error
-	for rank := range qpns {
+	for rank := range ranks {
 		text, rerr := os.ReadFile(j.file(rank, joinFile))
 		if rerr == nil {
-			qpns[rank], rerr = strconv.Atoi(strings.TrimSpace(string(text)))
-		}
-		if rerr == nil && (qpns[rank] <= 0 || qpns[rank] > roce.PSNMask) {
-			rerr = fmt.Errorf("%d is no number of a queue pair", qpns[rank])
+			ranks[rank], rerr = j.g.said(string(text))
 		}
 		if rerr != nil && err == nil {
 			err = fmt.Errorf("rank %d: %w", rank, rerr)
@@ -179,7 +180,7 @@ func (j *joiner) connect(ctx context.Context) {
 		}
 	}
 	if err == nil {
-		err = j.program(ctx, qpns)
+		err = j.program(ctx, ranks)
 	}
 	if err != nil {
 		j.l.log.WithError(err).Warnf("lab: group %s", j.g.Name)
@@ -189,8 +190,36 @@ func (j *joiner) connect(ctx context.Context) {
 	}
 	j.answer(joinFile, goFile, func(rank int) string {
 		n, e := j.l.top.edgeOf(j.g, j.g.Hosts[rank])
-		return fmt.Sprintf("%v %d %d\n", j.l.top.Switches[n.Switch].IP, j.l.top.localQPN(n, e), j.g.Start)
+		first := j.g.Start
+		if ranks[rank].mtu > 0 {
+			first = j.g.psn(n, e)
+		}
+		return fmt.Sprintf("%v %d %d\n", j.l.top.Switches[n.Switch].IP, j.l.top.localQPN(n, e), first)
 	})
+}
+
+// said is what a rank has written of its queue pair.
+func (g *Group) said(text string) (r rankEnd, err error) {
+	words := strings.Fields(text)
+	if len(words) != 1 && (len(words) != 3 || g.Message == 0) {
+		return r, fmt.Errorf("%q: the number of a queue pair was expected, in Mode I with a first PSN and a path MTU behind it, or without", text)
+	}
+	numbers := make([]int, 3)
+	for i, word := range words {
+		if numbers[i], err = strconv.Atoi(word); err != nil {
+			return r, err
+		}
+	}
+	r = rankEnd{numbers[0], roce.PSN(numbers[1]), numbers[2]}
+	switch {
+	case r.qpn <= 0 || r.qpn > roce.PSNMask:
+		return r, fmt.Errorf("%d is no number of a queue pair", r.qpn)
+	case numbers[1] < 0 || numbers[1] > roce.PSNMask:
+		return r, fmt.Errorf("%d is no PSN", numbers[1])
+	case len(words) == 3 && (r.mtu < 1 || r.mtu > g.MTU):
+		return r, fmt.Errorf("a path MTU of %d bytes, it can be %d at most", r.mtu, g.MTU)
+	}
+	return r, nil
 }
 
 // startStep is how far the first PSNs of two instances of a group are apart: what is still under way of the one is none of the other.
@@ -212,12 +241,12 @@ func (j *joiner) absent(host string) error {
 }
 
 // program gives the group's switches the ranks' queue pairs and a new START.
-func (j *joiner) program(ctx context.Context, qpns []int) error {
+func (j *joiner) program(ctx context.Context, ranks []rankEnd) error {
 	j.l.joining.Lock()
 	defer j.l.joining.Unlock()
 	c := live.NewClient(j.l.switchSocket())
 	for _, other := range j.l.joiners {
-		if other != j && other.release(j.g.Hosts, qpns) {
+		if other != j && other.release(j.g.Hosts, ranks) {
 			if err := other.install(ctx, c); err != nil {
 				return err
 			}
@@ -229,16 +258,16 @@ func (j *joiner) program(ctx context.Context, qpns []int) error {
 	}
 	j.times++
 	j.mu.Unlock()
-	j.qpns = qpns
+	j.ranks = ranks
 	return j.install(ctx, c)
 }
 
 // release forgets the group's queue pairs that are another group's now: a host that gives a number out again, as it does after a boot, no
 // longer has the one that had it before. It tells whether there were any.
-func (j *joiner) release(hosts, qpns []int) (any bool) {
+func (j *joiner) release(hosts []int, ranks []rankEnd) (any bool) {
 	for rank, h := range j.g.Hosts {
-		if at := slices.Index(hosts, h); at >= 0 && j.qpns[rank] == qpns[at] {
-			j.qpns[rank], any = j.resting, true
+		if at := slices.Index(hosts, h); at >= 0 && j.ranks[rank].qpn == ranks[at].qpn {
+			j.ranks[rank], any = rankEnd{qpn: j.resting}, true
 		}
 	}
 	return any
@@ -248,7 +277,7 @@ func (j *joiner) release(hosts, qpns []int) (any bool) {
 func (j *joiner) install(ctx context.Context, c *live.Client) error {
 	for i := range j.g.Nodes {
 		n := &j.g.Nodes[i]
-		if _, err := c.Change(ctx, j.l.top.Switches[n.Switch].Name, n.Group, []byte(j.l.top.mapping(j.g, n, j.qpns))); err != nil {
+		if _, err := c.Change(ctx, j.l.top.Switches[n.Switch].Name, n.Group, []byte(j.l.top.mapping(j.g, n, j.ranks))); err != nil {
 			return err
 		}
 	}

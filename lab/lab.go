@@ -19,6 +19,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"incforge/lab/folder"
+	"incforge/lab/taps"
 	"incforge/live"
 	"incforge/verify/dut"
 )
@@ -51,7 +52,7 @@ type Lab struct {
 	log     *logrus.Logger
 	dir     string // its folder
 	share   string // the guests' common folder, in it
-	taps    taps
+	taps    taps.Taps
 	joiners []*joiner
 	joining sync.Mutex // held while a joiner changes groups
 	hosts   []*running // by host
@@ -225,7 +226,7 @@ func (l *Lab) portSocket(sw, p int) string {
 
 // liveOptions are the switches and their links.
 func (l *Lab) liveOptions(ready func()) live.Options {
-	o := live.Options{Seed: l.top.Seed, Control: l.switchSocket(), Tap: l.taps.see, Status: l.o.Status, Log: l.log, Ready: ready}
+	o := live.Options{Seed: l.top.Seed, Control: l.switchSocket(), Tap: l.taps.See, Status: l.o.Status, Log: l.log, Ready: ready}
 	for i := range l.top.Switches {
 		s := &l.top.Switches[i]
 		sw := live.Switch{Name: s.Name, Manifest: s.Manifest, Engine: l.o.Engines[i], Setup: s.Setup, Unchecked: !s.Check, TimeScale: l.o.TimeScales[i],
@@ -280,14 +281,14 @@ func (l *Lab) captures() (end func() error, err error) {
 			return nil, errors.Join(fmt.Errorf("capture of %s: %w", link.Name, err), end())
 		}
 		at := l.top.tapOf(link)
-		s, err := l.taps.add(at, link.Name, f)
+		s, err := l.taps.Add(at, link.Name, f)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("capture of %s: %w", link.Name, err), f.Close(), end())
 		}
 		ends = append(ends, func() error {
-			err := errors.Join(l.taps.remove(at, s), f.Close())
+			err := errors.Join(l.taps.Remove(at, s), f.Close())
 			select {
-			case failed := <-s.failed:
+			case failed := <-s.Failed():
 				err = errors.Join(err, fmt.Errorf("capture of %s: %w", link.Name, failed))
 			default:
 			}

@@ -314,8 +314,8 @@ func captured(ctx context.Context, t *testing.T, c *Client, l *Lab) {
 	frame := func(i byte) []byte { return append(make([]byte, 60), i) }
 	go func() {
 		for ctx.Err() == nil {
-			l.taps.see(live.End{Port: 4}, time.Now(), frame(4))
-			l.taps.see(live.End{Port: 0}, time.Now(), frame(0))
+			l.taps.See(live.End{Port: 4}, time.Now(), frame(4))
+			l.taps.See(live.End{Port: 0}, time.Now(), frame(0))
 			time.Sleep(time.Millisecond)
 		}
 	}()

@@ -281,7 +281,7 @@ func (l *Lab) serveCapture(w http.ResponseWriter, req *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-pcapng")
 	at := l.top.tapOf(link)
-	s, err := l.taps.add(at, link.Name, flushing{w, http.NewResponseController(w)})
+	s, err := l.taps.Add(at, link.Name, flushing{w, http.NewResponseController(w)})
 	if err != nil {
 		return // whoever asked has gone
 	}
@@ -290,13 +290,13 @@ func (l *Lab) serveCapture(w http.ResponseWriter, req *http.Request) {
 	for {
 		select {
 		case <-req.Context().Done():
-		case <-s.failed:
+		case <-s.Failed():
 		case <-tick.C:
-			if s.flush() == nil {
+			if s.Flush() == nil {
 				continue
 			}
 		}
-		_ = l.taps.remove(at, s) // whoever captured has gone
+		_ = l.taps.Remove(at, s) // whoever captured has gone
 		return
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/splitmix"
 	"incforge/internal/strictyaml"
 	"incforge/internal/yamlpos"
 	"incforge/live/groups"
@@ -27,8 +28,10 @@ type Group struct {
 	Collective, DType, Op string
 	InBand                bool
 	Start                 roce.PSN
-	// Window is what a rank may have under way, in packets; MTU the most that a packet carries.
-	Window, MTU int
+	// Window is what a rank may have under way, in packets; MTU the most that a packet carries. Message is the longest message in bytes and Messages how many of them a rank
+	// may have under way, in Mode I; other modes have neither.
+	Window, MTU       int
+	Message, Messages int
 	// Nodes are the switches of the tree.
 	Nodes []Node
 
@@ -49,6 +52,14 @@ type Edge struct {
 	Port int
 	// Host is the neighbour's place among the hosts, or -1 and Node its place among the tree's nodes, of which it is endpoint Endpoint.
 	Host, Node, Endpoint int
+}
+
+// rankEnd is a rank's queue pair. In Mode I a program may say the first PSN that it sends and its path MTU; one that does not, with an mtu of 0, begins with START both
+// ways and has the group's MTU.
+type rankEnd struct {
+	qpn int
+	psn roce.PSN
+	mtu int
 }
 
 // restingQPN is the number that group i has in the place of a host's queue pair until a program has joined it. No host gives such out.
@@ -277,7 +288,7 @@ func (t *Topology) grow(g *Group, root End, used []int) error {
 	for sw := range t.Switches {
 		if slices.ContainsFunc(t.ports[sw], func(p port) bool { return links[p.link] }) {
 			node[sw] = len(g.Nodes)
-			g.Nodes = append(g.Nodes, Node{Switch: sw, Group: used[sw], Parent: -1})
+			g.Nodes = append(g.Nodes, Node{Switch: sw, Group: t.Switches[sw].number(used[sw]), Parent: -1})
 			used[sw]++
 		}
 	}
@@ -314,8 +325,37 @@ func (t *Topology) grow(g *Group, root End, used []int) error {
 	return nil
 }
 
-// mapping is a group of a switch as a groups file has it. qpns are those of the hosts, by rank.
-func (t *Topology) mapping(g *Group, n *Node, qpns []int) string {
+// psn is the first PSN that a switch of Mode I sends by an endpoint of a group: one of its own for each, which follow from the group's START.
+func (g *Group) psn(n *Node, endpoint int) roce.PSN {
+	return roce.PSN(splitmix.At(uint64(g.Start), uint64(n.Switch)<<8|uint64(endpoint)) & roce.PSNMask)
+}
+
+// connection are the keys of an endpoint that Mode I alone has.
+func (g *Group) connection(n *Node, endpoint int, host *rankEnd) string {
+	e := &n.Edges[endpoint]
+	switch {
+	case g.Message == 0:
+		return ""
+	case e.Host < 0:
+		return fmt.Sprintf(", rq_psn: %d, sq_psn: %d, path_mtu: %d", g.psn(&g.Nodes[e.Node], e.Endpoint), g.psn(n, endpoint), g.MTU)
+	case host.mtu == 0:
+		return fmt.Sprintf(", path_mtu: %d", g.MTU)
+	}
+	return fmt.Sprintf(", rq_psn: %d, sq_psn: %d, path_mtu: %d", host.psn, g.psn(n, endpoint), host.mtu)
+}
+
+// number is that of the switch's group i: where there are several engines one after the other gets a group. If there are not so many it is too high a number.
+func (s *Switch) number(i int) int {
+	p := &s.Manifest.Params
+	n := p.EngineCount()
+	if i >= p.AllGroups() {
+		return i
+	}
+	return i%n*p.Groups + i/n
+}
+
+// mapping is a group of a switch as a groups file has it. ranks are the hosts' queue pairs.
+func (t *Topology) mapping(g *Group, n *Node, ranks []rankEnd) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "group: %d\nstart: %d\n%s", n.Group, g.Start, g.settings)
 	if n.Parent >= 0 {
@@ -331,15 +371,17 @@ func (t *Topology) mapping(g *Group, n *Node, qpns []int) string {
 	b.WriteString("endpoints:\n")
 	for i, e := range n.Edges {
 		mac, ip, qpn := roce.MAC{}, roce.IP4{}, 0
+		var host *rankEnd
 		if e.Host >= 0 {
 			h := &t.Hosts[e.Host]
-			mac, ip, qpn = h.MAC, h.IP, qpns[slices.Index(g.Hosts, e.Host)]
+			host = &ranks[slices.Index(g.Hosts, e.Host)]
+			mac, ip, qpn = h.MAC, h.IP, host.qpn
 		} else {
 			far := &g.Nodes[e.Node]
 			mac, ip, qpn = switchMAC(far.Switch, far.Edges[e.Endpoint].Port), t.Switches[far.Switch].IP, t.localQPN(far, e.Endpoint)
 		}
-		fmt.Fprintf(&b, "  - {port: %d, host: %t, local: {mac: \"%v\", ip: \"%v\", qpn: %d}, remote: {mac: \"%v\", ip: \"%v\", qpn: %d}}\n", e.Port, e.Host >= 0,
-			switchMAC(n.Switch, e.Port), t.Switches[n.Switch].IP, t.localQPN(n, i), mac, ip, qpn)
+		fmt.Fprintf(&b, "  - {port: %d, host: %t, local: {mac: \"%v\", ip: \"%v\", qpn: %d}, remote: {mac: \"%v\", ip: \"%v\", qpn: %d}%s}\n", e.Port, e.Host >= 0,
+			switchMAC(n.Switch, e.Port), t.Switches[n.Switch].IP, t.localQPN(n, i), mac, ip, qpn, g.connection(n, i, host))
 	}
 	return b.String()
 }
@@ -373,9 +415,6 @@ func (r *reader) setups(files []fileGroup, where []yamlpos.Pos) {
 		for _, p := range t.ports[i] {
 			ports = append(ports, p.number)
 		}
-		if sw.Manifest.Params.Mode == 1 {
-			r.Addf(yamlpos.Pos{}, "%s: mode is 1: a lab's hosts and switches agree in no first PSNs and path MTUs of their own (docs/termination.md)", sw.Name)
-		}
 		var err error
 		if sw.Setup, err = groups.Parse(sw.Name, []byte("arp: true\ngroups: []\n"), sw.Manifest, ports); err != nil {
 			r.Addf(yamlpos.Pos{}, "%v", err)
@@ -383,24 +422,52 @@ func (r *reader) setups(files []fileGroup, where []yamlpos.Pos) {
 	}
 	for i := range t.Groups {
 		g := &t.Groups[i]
-		qpns := slices.Repeat([]int{restingQPN(i)}, len(g.Hosts))
-		g.Window, g.MTU = math.MaxInt, math.MaxInt
+		resting := slices.Repeat([]rankEnd{{qpn: restingQPN(i)}}, len(g.Hosts))
+		if err := t.size(g); err != nil {
+			r.Addf(where[i], "group %s: %v", g.Name, err)
+			continue
+		}
+		window := math.MaxInt
 		for j := range g.Nodes {
 			n := &g.Nodes[j]
 			sw := &t.Switches[n.Switch]
-			have, err := sw.Setup.ParseGroup("", []byte(t.mapping(g, n, qpns)))
+			have, err := sw.Setup.ParseGroup("", []byte(t.mapping(g, n, resting)))
 			if err != nil {
 				r.refused(&files[i], where[i], g, sw, err)
 				continue
 			}
 			sw.Setup.Put(have)
 			set := &have.Set
-			g.DType, g.Window, g.MTU = contract.ElementNames()[set.DType], min(g.Window, 1<<set.Log2N/2), min(g.MTU, sw.Manifest.Params.MTUBytes)
+			g.DType, window = contract.ElementNames()[set.DType], min(window, 1<<set.Log2N/2)
 			if set.Collective == inc.CollectiveBarrier {
 				g.DType = ""
 			}
 		}
+		if g.Window = window; g.Message > 0 {
+			g.Messages, g.Window = window, min(window, knowsNoMessages)*g.Message/g.MTU
+		}
 	}
+}
+
+// knowsNoMessages is how many messages are told as a window of packets in Mode I: a program that knows of packets alone, as those of the guests do, makes messages of a
+// quarter of its window, which must not be longer than the engines' messages.
+const knowsNoMessages = 4
+
+// size finds the longest packet of a group, and in Mode I the longest message.
+func (t *Topology) size(g *Group) error {
+	g.MTU, g.Message = math.MaxInt, 0
+	first := &t.Switches[g.Nodes[0].Switch]
+	for j := range g.Nodes {
+		sw := &t.Switches[g.Nodes[j].Switch]
+		p := &sw.Manifest.Params
+		if (p.Mode == 1) != (first.Manifest.Params.Mode == 1) {
+			return fmt.Errorf("switch %s is of mode %d, %s of mode %d: in one tree all or none are of mode 1", first.Name, first.Manifest.Params.Mode, sw.Name, p.Mode)
+		}
+		if g.MTU = min(g.MTU, p.MTUBytes); p.Mode == 1 {
+			g.Message = min(cmp.Or(g.Message, p.MessageBytes), p.MessageBytes)
+		}
+	}
+	return nil
 }
 
 // refused notes what a switch's design does not take of a group, at the key that it is about.

@@ -168,8 +168,8 @@ func (r *run) onGroup(f func(l *loop, group int, body []byte) (any, error)) func
 			group := -1
 			if text := req.PathValue("group"); text != "" {
 				n, err := strconv.ParseUint(text, 10, 16)
-				if err != nil || l.man.Params.Groups <= int(n) {
-					return nil, refusef(http.StatusNotFound, "group %q: this design has groups 0 to %d", text, l.man.Params.Groups-1)
+				if err != nil || l.man.Params.AllGroups() <= int(n) {
+					return nil, refusef(http.StatusNotFound, "group %q: this design has groups 0 to %d", text, l.man.Params.AllGroups()-1)
 				}
 				group = int(n)
 			}

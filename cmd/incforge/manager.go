@@ -175,17 +175,28 @@ func (a *app) agentStatus(ctx context.Context, c agentpb.AgentClient, jsonFile s
 		t.AppendRow(table.Row{p.Port, p.Neighbour, map[bool]string{true: "down"}[p.Down]})
 	}
 	fmt.Fprintln(a.out, t.Render())
-	t = newTable("record", "group", "state", "slots", "from")
+	t = newTable("record", "group", "engine", "state", "slots", "from", "trouble")
 	for _, g := range l.Groups {
-		t.AppendRow(table.Row{g.Record, g.Group, strings.ToLower(strings.TrimPrefix(g.State.String(), "STATE_")), g.Slots,
-			map[bool]any{false: g.Base, true: "in turn"}[g.InTurn]})
+		t.AppendRow(table.Row{g.Record, g.Group, g.Engine, strings.ToLower(strings.TrimPrefix(g.State.String(), "STATE_")), g.Slots,
+			map[bool]any{false: g.Base, true: "in turn"}[g.InTurn], g.Trouble})
 	}
 	fmt.Fprintln(a.out, t.Render())
-	t = newTable("turn of", "slots", "from", "lease")
+	t = newTable("turn of", "engine", "slots", "from", "lease")
 	for _, turn := range l.Turns {
-		t.AppendRow(table.Row{turn.Group, turn.Slots, turn.Base, time.Duration(turn.LeaseMs) * time.Millisecond})
+		t.AppendRow(table.Row{turn.Group, turn.Engine, turn.Slots, turn.Base, time.Duration(turn.LeaseMs) * time.Millisecond})
 	}
 	fmt.Fprintln(a.out, t.Render())
+	t = newTable("trouble", "at", "times")
+	for _, what := range l.Troubles {
+		at := fmt.Sprintf("engine %d", what.GetEngine())
+		if what.Port != nil {
+			at = fmt.Sprintf("port %d", *what.Port)
+		}
+		t.AppendRow(table.Row{what.Cause, at, what.Times})
+	}
+	if len(l.Troubles) > 0 {
+		fmt.Fprintln(a.out, t.Render())
+	}
 	t = newTable("counter", "")
 	for _, n := range counters.Counters {
 		if n.Count > 0 {
@@ -206,6 +217,9 @@ func (a *app) printStatus(s *managerpb.StatusResponse) {
 		t = newTable("switch", "slots free", "of", "memory free", "groups", "of", "queue pair numbers left", "trouble")
 		for _, w := range s.Switches {
 			t.AppendRow(table.Row{w.Name, w.Free, w.Slots, manager.MemoryOf(w, w.Free), w.Groups, w.Records, w.Qpns, w.Trouble})
+			for i, e := range w.Engines {
+				t.AppendRow(table.Row{fmt.Sprintf("  engine %d", i), e.Free, "", "", e.Groups, "", "", ""})
+			}
 		}
 		fmt.Fprintln(a.out, t.Render())
 	}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rendezvous joins a group without a manager: by files in a folder that the hosts and incforge lab share (package lab says which). A rank
-// writes the number of its queue pair, reads where to connect it, says that it can receive, and reads that all can.
+// writes the number of its queue pair, in Mode I also the first PSN that it sends and its path MTU, reads where to connect it, says that it can receive, and reads that
+// all can.
 package rendezvous
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +54,11 @@ func Join(ctx context.Context, d verbs.Device, folder, host string, t commlib.Tu
 		return nil, fmt.Errorf("group %s: %w", e.Name, err)
 	}
 	g, err := commlib.Connect(d, e, t, func(qpn uint32, e *commlib.Endpoint) error {
-		if err := say(joinFile, fmt.Sprintln(qpn)); err != nil {
+		own := fmt.Sprintln(qpn)
+		if e.Message > 0 {
+			own = fmt.Sprintln(qpn, uint32(e.OwnStart), cmp.Or(t.PathMTU, e.PathMTU))
+		}
+		if err := say(joinFile, own); err != nil {
 			return err
 		}
 		text, err := await(ctx, file(goFile), "the others to join")
@@ -108,7 +114,7 @@ func await(ctx context.Context, path, what string) (string, error) {
 	}
 }
 
-// connection reads what the lab says of the far end: its address, its queue pair, and START.
+// connection reads what the lab says of the far end: its address, its queue pair, and the first PSN that it sends, which in other modes than Mode I is START, both ways.
 func connection(text string, e *commlib.Endpoint) error {
 	f := strings.Fields(text)
 	if len(f) != 3 {
@@ -116,11 +122,11 @@ func connection(text string, e *commlib.Endpoint) error {
 	}
 	ip, err := roce.ParseIP4(f[0])
 	qpn, qerr := strconv.ParseUint(f[1], 10, 24)
-	start, serr := strconv.ParseUint(f[2], 10, 24)
+	first, serr := strconv.ParseUint(f[2], 10, 24)
 	if err := errors.Join(err, qerr, serr); err != nil {
 		return fmt.Errorf("the lab says %q: %w", text, err)
 	}
-	e.Peer.IP, e.PeerQPN, e.Start = ip, uint32(qpn), roce.PSN(start)
+	e.Peer.IP, e.PeerQPN, e.Start, e.PeerStart = ip, uint32(qpn), roce.PSN(first), roce.PSN(first)
 	return nil
 }
 
@@ -133,7 +139,7 @@ func read(folder, host string) (e commlib.Endpoint, err error) {
 	}
 	defer func() { err = errors.Join(err, text.Close()) }()
 	e.Name = filepath.Base(folder)
-	fixed, inBand := &commlib.Request{Root: -1}, false
+	fixed, inBand, messages := &commlib.Request{Root: -1}, false, 0
 	lines := bufio.NewScanner(text)
 	for n := 1; lines.Scan(); n++ {
 		key, rest, _ := strings.Cut(lines.Text(), " ")
@@ -158,6 +164,12 @@ func read(folder, host string) (e commlib.Endpoint, err error) {
 			e.Window, lerr = strconv.Atoi(rest)
 		case "mtu":
 			e.PathMTU, lerr = strconv.Atoi(rest)
+		case "least_mtu":
+			e.LeastMTU, lerr = strconv.Atoi(rest)
+		case "message":
+			e.Message, lerr = strconv.Atoi(rest)
+		case "messages":
+			messages, lerr = strconv.Atoi(rest)
 		case "dtypes":
 			e.Types, lerr = all[commlib.Type](rest)
 		case "ops":
@@ -169,6 +181,9 @@ func read(folder, host string) (e commlib.Endpoint, err error) {
 	}
 	if err := lines.Err(); err != nil {
 		return e, fmt.Errorf("%s: %w", path, err)
+	}
+	if e.Message > 0 {
+		e.Window = messages
 	}
 	if e.Rank = slices.Index(e.Members, host); e.Rank < 0 {
 		return e, fmt.Errorf("%s: %s is none of the hosts %s", path, host, strings.Join(e.Members, ", "))

@@ -49,8 +49,6 @@ func (q *qp) Connect(a verbs.Attr) error {
 	switch {
 	case q.host != nil:
 		return errors.New("connect: the queue pair is connected")
-	case a.SendPSN != a.RecvPSN:
-		return fmt.Errorf("connect: first PSNs %v and %v: the model has one for both directions", a.SendPSN, a.RecvPSN)
 	case a.PathMTU < minPathMTU || a.PathMTU > maxPathMTU:
 		return fmt.Errorf("connect: a path MTU of %d bytes", a.PathMTU)
 	case a.RetryCount != endless || a.RNRRetry != endless:
@@ -59,7 +57,7 @@ func (q *qp) Connect(a verbs.Attr) error {
 		return fmt.Errorf("connect: time-out %d, RNR timer %d: 1 to %d and 0 to %d are allowed", a.Timeout, a.MinRNRTimer, mostExp, mostExp)
 	}
 	h, err := host.New(host.Config{MAC: q.nic.at.MAC, PeerMAC: a.Peer.MAC, IP: q.nic.at.IP, PeerIP: a.Peer.IP, QPN: q.qpn, PeerQPN: a.PeerQPN,
-		UDPPort: sourcePort(q.qpn, a.PeerQPN), TTL: 64, Start: a.SendPSN, PathMTU: a.PathMTU, Window: host.NICWindow, Timeout: 4096 << a.Timeout,
+		UDPPort: sourcePort(q.qpn, a.PeerQPN), TTL: 64, Start: a.SendPSN, Expect: &a.RecvPSN, PathMTU: a.PathMTU, Window: host.NICWindow, Timeout: 4096 << a.Timeout,
 		RNRCode: a.MinRNRTimer, CyclesPerMicrosecond: perMicro})
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)

@@ -183,7 +183,6 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, q.PostRecv(verbs.WorkRequest{Region: r, Memory: b}), "receives are posted before")
 	require.ErrorContains(t, q.PostRecv(verbs.WorkRequest{Region: r, Memory: b}), "room for no more")
 	for want, change := range map[string]func(a *verbs.Attr){
-		"first PSNs":          func(a *verbs.Attr) { a.SendPSN = 1 },
 		"path MTU of 0":       func(a *verbs.Attr) { a.PathMTU = 0 },
 		"retry counts must":   func(a *verbs.Attr) { a.RetryCount = 3 },
 		"time-out 0":          func(a *verbs.Attr) { a.Timeout = 0 },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agent is the control plane's hand at a switch. It owns one engine: it alone writes the registers, by the manifest, hands out slots,
-// group records and queue pair numbers, and knows from a file and from the registers what the engine holds.
+// Package agent is the control plane's hand at a switch. It owns the engine, or the engines that the switch has: it alone writes the registers, by the manifest, hands out
+// slots, group records and queue pair numbers, and knows from a file and from the registers what each engine holds.
 //
 // An Agent is the server of the service in agentpb. docs/control.md has the states of a group.
 package agent
@@ -39,7 +39,7 @@ type Config struct {
 	// Neighbours are the nodes at the other ends of the ports, as far as known.
 	Neighbours map[int]string
 	// Shared is how many slots the groups that take turns may have at work at one time. In an engine that parks groups these are the last of the buffer, and groups have
-	// them in their turns alone. 0: each such group has slots of its own.
+	// them in their turns alone. 0: each such group has slots of its own. Each of several engines shares so many.
 	Shared int
 	// Lifetime is the longest time for which a packet can be under way. A queue pair number rests as long before it is used again.
 	Lifetime time.Duration
@@ -83,7 +83,9 @@ type Agent struct {
 
 	mu      sync.Mutex
 	records []record
-	table   lock.Table
+	tables  []*lock.Table // by engine
+	sources []*source
+	looks   int // at the sources
 }
 
 // New reads what the store and the engine hold. Of a group whose registers were being written when the last agent ended, the writing begins
@@ -105,7 +107,8 @@ func New(cfg Config) (a *Agent, err error) {
 	fail.If(a.turns() < 2, "of %d queue pair numbers a turn there are not two turns", a.p.Records())
 	fail.On(a.identify())
 	fail.On(a.load())
-	fail.On(a.newTable())
+	fail.On(a.newTables())
+	fail.On(a.newSources())
 	for g := range a.records {
 		fail.On(a.compare(g))
 		if r := &a.records[g]; r.State == pb.State_STATE_INSTALLED || r.State == pb.State_STATE_UNCLAIMED {
@@ -128,8 +131,15 @@ func (a *Agent) identify() (err error) {
 		got := fail.Must(a.drv.Read(want.register, 0))
 		fail.If(got != uint32(want.value), "%s is %d, the manifest has %d", want.register, got, want.value)
 	}
+	if n := a.p.EngineCount(); n > 1 {
+		got := fail.Must(a.drv.Read("ENGINES", 0))
+		fail.If(got != uint32(n), "ENGINES is %d, the manifest has %d", got, n)
+	}
 	return nil
 }
+
+// engineOf is the engine that has a group record.
+func (a *Agent) engineOf(g int) int { return g / a.p.Groups }
 
 // Describe says what the switch can do.
 func (a *Agent) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeResponse, error) {
@@ -160,28 +170,19 @@ func (a *Agent) Counters(context.Context, *pb.CountersRequest) (*pb.CountersResp
 	return out, nil
 }
 
-// List says what the engine holds. It asks the engine whether installed groups are still enabled.
+// List says what the engine holds. It asks the engine whether installed groups are still enabled and can go on: where there are interrupts, after one, and now and then.
 func (a *Agent) List(context.Context, *pb.ListRequest) (*pb.ListResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.lapse(); err != nil {
 		return nil, err
 	}
-	out := &pb.ListResponse{FreeSlots: uint32(a.p.Slots() - a.setAside())}
+	if err := a.attend(); err != nil {
+		return nil, internal(err)
+	}
+	out := &pb.ListResponse{Troubles: a.listTroubles(), FreeSlots: uint32(a.p.EngineCount() * (a.p.Slots() - a.setAside()))}
 	for g := range a.records {
 		r := &a.records[g]
-		if r.State == pb.State_STATE_INSTALLED {
-			enabled, err := a.drv.Get("GROUP_STATUS", g, "enabled")
-			if err != nil {
-				return nil, internal(err)
-			}
-			if enabled == 0 {
-				a.cfg.Log.Errorf("agent %s: the engine has lost group %s", a.cfg.Name, r.Group)
-				if err := a.save(g, func(r *record) { r.State = pb.State_STATE_LOST }); err != nil {
-					return nil, err
-				}
-			}
-		}
 		if r.State == free {
 			out.FreeRecords++
 			if !a.cfg.Now().Before(r.Freed.Add(a.rest())) {
@@ -192,7 +193,8 @@ func (a *Agent) List(context.Context, *pb.ListRequest) (*pb.ListResponse, error)
 		if !r.InTurn {
 			out.FreeSlots -= uint32(r.Slots)
 		}
-		group := &pb.Group{Group: r.Group, Record: uint32(g), State: r.State, Base: uint32(r.Base), Slots: uint32(r.Slots), Start: uint32(r.Settings.Start), InTurn: r.InTurn}
+		group := &pb.Group{Group: r.Group, Record: uint32(g), State: r.State, Base: uint32(r.Base), Slots: uint32(r.Slots), Start: uint32(r.Settings.Start), InTurn: r.InTurn,
+			Engine: uint32(a.engineOf(g)), Trouble: r.trouble}
 		if r.State == pb.State_STATE_RESERVED {
 			group.LeaseMs = uint32(r.Expires.Sub(a.cfg.Now()).Milliseconds())
 		}
@@ -218,7 +220,7 @@ func (a *Agent) Reserve(_ context.Context, r *pb.ReserveRequest) (*pb.ReserveRes
 		return a.reserve(r, lease)
 	}
 	rec := &a.records[g]
-	if rec.InTurn != r.InTurn || rec.Base != int(r.Base) || rec.Slots != int(r.Slots) || !slices.Equal(rec.Ports, r.Ports) {
+	if a.engineOf(g) != int(r.Engine) || rec.InTurn != r.InTurn || rec.Base != int(r.Base) || rec.Slots != int(r.Slots) || !slices.Equal(rec.Ports, r.Ports) {
 		return nil, status.Errorf(codes.AlreadyExists, "group %s is there already, and is another", r.Group)
 	}
 	if rec.State == pb.State_STATE_RESERVED {
@@ -229,13 +231,16 @@ func (a *Agent) Reserve(_ context.Context, r *pb.ReserveRequest) (*pb.ReserveRes
 	return a.ends(g), nil
 }
 
-// reserve takes a record for a group that has none.
+// reserve takes a record of the engine that the request names for a group that has none.
 func (a *Agent) reserve(r *pb.ReserveRequest, lease time.Duration) (*pb.ReserveResponse, error) {
 	base, end := int(r.Base), int(r.Base)+int(r.Slots)
 	g, wait := -1, time.Duration(0)
 	now := a.cfg.Now()
 	for i := range a.records {
 		rec := &a.records[i]
+		if a.engineOf(i) != int(r.Engine) {
+			continue
+		}
 		if rec.State != free {
 			if !r.InTurn && !rec.InTurn && base < rec.Base+rec.Slots && rec.Base < end {
 				return nil, status.Errorf(codes.ResourceExhausted, "slots %d to %d are not free: %s has %d to %d", base, end-1, rec.name(), rec.Base, rec.Base+rec.Slots-1)
@@ -249,7 +254,7 @@ func (a *Agent) reserve(r *pb.ReserveRequest, lease time.Duration) (*pb.ReserveR
 	}
 	switch {
 	case g < 0:
-		return nil, status.Errorf(codes.ResourceExhausted, "all %d groups of the engine are in use", len(a.records))
+		return nil, status.Errorf(codes.ResourceExhausted, "all %d groups of the engine are in use", a.p.Groups)
 	case wait > 0:
 		return nil, status.Errorf(codes.ResourceExhausted, "the queue pair numbers of the last group must rest for %v", wait.Round(time.Microsecond))
 	}
@@ -361,7 +366,7 @@ func (a *Agent) Remove(_ context.Context, r *pb.RemoveRequest) (*pb.RemoveRespon
 	if err := a.stop(g); err != nil {
 		return nil, internal(err)
 	}
-	if err := a.table.Forget(a.records[g].Group); err != nil {
+	if err := a.table(g).Forget(a.records[g].Group); err != nil {
 		return nil, internal(err)
 	}
 	return &pb.RemoveResponse{}, a.save(g, cleared(a.cfg.Now()))

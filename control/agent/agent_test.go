@@ -155,7 +155,7 @@ func (s *site) states() string {
 
 // running are the groups that the engine serves, by the first queue pair number.
 func (s *site) running() (all []uint32) {
-	for g := range s.man.Params.Groups {
+	for g := range s.man.Params.AllGroups() {
 		if s.engine.Engine().Enabled(g) {
 			all = append(all, s.engine.Endpoint(g*s.man.Params.EPS()).LocalQPN)
 		}
@@ -479,7 +479,8 @@ func (s *site) cycle(group string) error {
 
 // A hundred thousand requests, most of them nonsense: slots and records add up, and the engine serves what is installed and nothing else.
 func TestNonsense(t *testing.T) {
-	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "pipes": mode3(), "parks": parking(2)} {
+	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "pipes": mode3(), "messages": messages1(), "parks": parking(2),
+		"engines": engines(2)} {
 		t.Run(name, func(t *testing.T) {
 			s := newSharing(t, p, map[bool]int{true: 8}[p.Park])
 			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
@@ -492,7 +493,7 @@ func TestNonsense(t *testing.T) {
 				}
 				return uint32(rng.IntN(most + 1))
 			}
-			installed := 0
+			installed, served := 0, []int{}
 			for i := range 35_000 {
 				group := fmt.Sprint("g", rng.IntN(4))
 				var err error
@@ -502,7 +503,8 @@ func TestNonsense(t *testing.T) {
 				case 6:
 					_, err = s.agent.Unlock(s.ctx, &pb.UnlockRequest{Group: group, Fence: uint64(i)})
 				case 0, 1:
-					r := &pb.ReserveRequest{Group: group, Base: some(16), Slots: 1 << (some(4) % 32), LeaseMs: some(2000), InTurn: p.Park && rng.IntN(2) == 0}
+					r := &pb.ReserveRequest{Group: group, Base: some(16), Slots: 1 << (some(4) % 32), LeaseMs: some(2000), InTurn: p.Park && rng.IntN(2) == 0,
+						Engine: some(p.EngineCount() - 1)}
 					if r.InTurn && rng.IntN(8) > 0 {
 						r.Base = 0
 					}
@@ -514,6 +516,7 @@ func TestNonsense(t *testing.T) {
 					_, err = s.agent.Commit(s.ctx, s.nonsense(rng, some, group))
 					if err == nil {
 						installed++
+						served = append(served, s.agent.engineOf(s.agent.find(group)))
 					}
 				default:
 					r := &pb.RemoveRequest{Group: group}
@@ -531,6 +534,7 @@ func TestNonsense(t *testing.T) {
 			}
 			t.Logf("%d installed", installed)
 			require.Greater(t, installed, 50)
+			require.Subset(t, served, []int{0, p.EngineCount() - 1})
 		})
 	}
 }
@@ -571,6 +575,13 @@ func mode3() contract.Params {
 	return p
 }
 
+// messages1 are parameters of Mode I: 16 slots of 2,048 bytes.
+func messages1() contract.Params {
+	p := synthetic.Mini()
+	p.Mode, p.HopRTTNS, p.MessageBytes, p.WindowMessages, p.BufferBytes = 1, 2000, 2048, 4, 32768
+	return p
+}
+
 // nonsense is often a request that could be meant.
 func (s *site) nonsense(rng *rand.Rand, some func(int) uint32, group string) *pb.CommitRequest {
 	r := &pb.CommitRequest{Group: group}
@@ -590,6 +601,9 @@ func (s *site) nonsense(rng *rand.Rand, some func(int) uint32, group string) *pb
 	}
 	for range ends {
 		far := &pb.Remote{Host: rng.IntN(2) == 0, UdpSourcePort: some(65535)}
+		if s.man.Params.Mode == 1 {
+			far.RqPsn, far.SqPsn, far.PathMtu = rng.Uint32()>>8, rng.Uint32()>>8, 256<<rng.IntN(3)<<(rng.IntN(20)/19)
+		}
 		if rng.IntN(20) > 0 {
 			far.End = &pb.End{Qpn: 2 + some(1<<24-3), Ip: rng.Uint32() | 1, Mac: rng.Uint64() >> 16}
 		}
@@ -602,29 +616,31 @@ func (s *site) nonsense(rng *rand.Rand, some func(int) uint32, group string) *pb
 func (s *site) addUp() {
 	s.t.Helper()
 	l := s.list()
-	slots, records, running := s.man.Params.Slots()-s.agent.setAside(), s.man.Params.Groups, 0
-	used := map[uint32]bool{}
-	use := func(base, slots uint32) {
+	p := &s.man.Params
+	slots, records, running := p.EngineCount()*(p.Slots()-s.agent.setAside()), p.AllGroups(), 0
+	used := map[[2]uint32]bool{} // by engine
+	use := func(engine, base, slots uint32) {
 		for i := range slots {
-			require.False(s.t, used[base+i])
-			used[base+i] = true
+			require.False(s.t, used[[2]uint32{engine, base + i}])
+			used[[2]uint32{engine, base + i}] = true
 		}
 	}
 	for _, t := range l.Turns {
 		if s.agent.parks() {
-			use(t.Base, t.Slots)
+			use(t.Engine, t.Base, t.Slots)
 		}
 	}
 	for _, g := range l.Groups {
 		records--
+		require.Equal(s.t, g.Engine, g.Record/uint32(p.Groups))
 		if g.InTurn {
 			require.Zero(s.t, g.Base)
-			has := slices.ContainsFunc(l.Turns, func(t *pb.Turn) bool { return t.Group == g.Group })
+			has := slices.ContainsFunc(l.Turns, func(t *pb.Turn) bool { return t.Group == g.Group && t.Engine == g.Engine })
 			parked := s.engine.Engine().Parked(int(g.Record))
 			require.Equal(s.t, g.State == pb.State_STATE_INSTALLED && !has, parked, "%v, %v", g, l.Turns)
 		} else {
 			slots -= int(g.Slots)
-			use(g.Base, g.Slots)
+			use(g.Engine, g.Base, g.Slots)
 		}
 		enabled := s.engine.Engine().Enabled(int(g.Record))
 		require.Equal(s.t, g.State == pb.State_STATE_INSTALLED, enabled)

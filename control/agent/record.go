@@ -40,6 +40,8 @@ type record struct {
 	// What is installed, or to be.
 	Settings inc.Group      `json:"settings"`
 	Ends     []inc.Endpoint `json:"ends,omitempty"`
+
+	trouble string // why it cannot go on, of an installed one
 }
 
 // name is the group's in words.
@@ -187,6 +189,9 @@ func (a *Agent) readEnds(g int) (all []inc.Endpoint, err error) {
 		a.fill(g*a.p.EPS()+e, ctrl.EndpointFields(&end))
 		if !end.Valid {
 			break
+		}
+		if a.p.Mode == 1 {
+			a.fill(g*a.p.EPS()+e, ctrl.ConnectionFields(&end))
 		}
 		all = append(all, end)
 	}

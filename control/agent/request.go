@@ -33,6 +33,8 @@ func (a *Agent) checkReserve(r *pb.ReserveRequest) error {
 	switch {
 	case r.Group == "" || len(r.Group) > mostName:
 		return invalid("a group's name has 1 to %d bytes, not %d", mostName, len(r.Group))
+	case r.Engine >= uint32(a.p.EngineCount()):
+		return invalid("engine %d: the switch has %d", r.Engine, a.p.EngineCount())
 	case r.Slots < 1 || uint64(r.Base)+uint64(r.Slots) > uint64(a.p.Slots()):
 		return invalid("%d slots from %d on: the buffer has %d", r.Slots, r.Base, a.p.Slots())
 	case len(r.Ports) < 1 || len(r.Ports) > a.p.Members+1:
@@ -83,14 +85,16 @@ func (a *Agent) settings(s *pb.Settings) (set inc.Group, err error) {
 	switch {
 	case len(s.Routes) > inc.Roots || len(s.Routes) > 0 && !s.InBand:
 		return set, invalid("%d routes: an in-band group can have %d, any other none", len(s.Routes), inc.Roots)
-	case a.p.Mode != 3 && s.PipeSlots != 0:
+	case !a.p.Pipes() && s.PipeSlots != 0:
 		return set, invalid("pipes of %d slots: the engine has none", s.PipeSlots)
+	case a.p.Mode != 1 && s.WholeMessages:
+		return set, invalid("whole messages: the engine is of mode %d, and joins packets", a.p.Mode)
 	case s.Log2N == 0:
 		return set, invalid("log2_n is 0")
 	}
 	set = inc.Group{Start: roce.PSN(s.Start), Log2N: int(s.Log2N), InMask: s.InMask, OutMask: s.OutMask, AckMask: s.AckMask, Parent: int(s.Parent),
 		HasParent: s.HasParent, Collective: uint8(s.Collective), Op: uint8(s.Op), DType: uint8(s.Dtype), BigEndian: s.BigEndian, InBand: s.InBand,
-		RootSends: s.RootSends, PipeSlots: int(s.PipeSlots)}
+		RootSends: s.RootSends, PipeSlots: int(s.PipeSlots), WholeMessages: s.WholeMessages}
 	for rank, e := range s.Routes {
 		if e > uint32(a.p.Members) {
 			return set, invalid("the route to rank %d is endpoint %d, it can be %d at most", rank, e, a.p.Members)
@@ -122,9 +126,30 @@ func (a *Agent) endpoints(g int, remotes []*pb.Remote) (all []inc.Endpoint, err 
 		if far == nil || far.End == nil || far.End.Qpn > roce.PSNMask || far.End.Qpn < 2 || far.End.Mac >= 1<<48 || far.End.Ip == 0 || far.UdpSourcePort > 0xFFFF {
 			return nil, invalid("endpoint %d: its other end has no address, or one of too many bits", e)
 		}
+		if err := a.checkConnection(e, far); err != nil {
+			return nil, err
+		}
 		all = append(all, inc.Endpoint{Valid: true, Host: far.Host, Port: int(r.Ports[e]), LocalQPN: a.qpn(g, e), RemoteQPN: far.End.Qpn, LocalIP: a.cfg.IP,
 			RemoteIP: roce.IP4FromUint32(far.End.Ip), LocalMAC: roce.MACFromUint64(a.mac(r.Ports[e])), RemoteMAC: roce.MACFromUint64(far.End.Mac),
-			UDPSourcePort: uint16(far.UdpSourcePort), TTL: 64})
+			UDPSourcePort: uint16(far.UdpSourcePort), TTL: 64, RQPSN: roce.PSN(far.RqPsn), SQPSN: roce.PSN(far.SqPsn), PathMTU: int(far.PathMtu)})
 	}
 	return all, nil
+}
+
+// checkConnection refuses first PSNs and a path MTU that the engine cannot have: in Mode I they are the endpoint's own, in other modes there are none.
+func (a *Agent) checkConnection(e int, far *pb.Remote) error {
+	if a.p.Mode != 1 {
+		if far.RqPsn != 0 || far.SqPsn != 0 || far.PathMtu != 0 {
+			return invalid("endpoint %d: first PSNs and a path MTU of its own: the engine is of mode %d", e, a.p.Mode)
+		}
+		return nil
+	}
+	least, most := uint32(a.p.LeastPathMTU()), uint32(a.p.MTUBytes)
+	switch {
+	case far.RqPsn > roce.PSNMask || far.SqPsn > roce.PSNMask:
+		return invalid("endpoint %d: first PSNs %d and %d, they can be %d at most", e, far.RqPsn, far.SqPsn, uint32(roce.PSNMask))
+	case far.PathMtu < least || far.PathMtu > most || far.PathMtu&(far.PathMtu-1) != 0:
+		return invalid("endpoint %d: a path MTU of %d bytes, it can be a power of two from %d to %d", e, far.PathMtu, least, most)
+	}
+	return nil
 }

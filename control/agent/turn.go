@@ -22,8 +22,8 @@ const startLog2N = 1
 // parks tells whether groups that take turns are parked between them, and have slots of those at the end of the buffer that are set aside for it.
 func (a *Agent) parks() bool { return a.p.Park && a.cfg.Shared > 0 }
 
-// setAside is how many slots at the end of the buffer no group has for as long as it lives: those that are shared, and before them a few in which groups start, as the
-// shared ones may all be in use then.
+// setAside is how many slots at the end of an engine's buffer no group has for as long as it lives: those that are shared, and before them a few in which groups start, as
+// the shared ones may all be in use then.
 func (a *Agent) setAside() int {
 	if !a.parks() {
 		return 0
@@ -31,30 +31,36 @@ func (a *Agent) setAside() int {
 	return a.cfg.Shared + a.p.MostUnits()<<startLog2N
 }
 
-// newTable reads the turns that the store has.
-func (a *Agent) newTable() (err error) {
+// newTables reads the turns that the store has. Every engine has its own: what its groups share is its own slots.
+func (a *Agent) newTables() (err error) {
 	defer fail.Catch(&err, "")
 	most := a.p.Slots() - (a.setAside() - a.cfg.Shared)
 	fail.If(a.cfg.Shared < 0 || a.cfg.Shared > most, "%d slots to share: it can be 0 to %d", a.cfg.Shared, most)
-	a.table = lock.Table{Slots: a.cfg.Shared, Store: a.cfg.Store, Now: a.cfg.Now, Memory: budget{a}}
-	switch {
-	case a.parks():
-		a.table.First, a.table.Runs, a.table.Memory = a.p.Slots()-a.cfg.Shared, true, parked{a}
-	case a.table.Slots == 0:
-		a.table.Slots = a.p.Slots()
-	}
-	fail.On(a.table.Load())
 	for g := range a.records {
 		r := &a.records[g]
-		fail.If(r.State != free && r.InTurn && (!a.parks() || r.Slots > a.table.Slots), "group %s needs %d slots that are shared, there are to be %d", r.Group, r.Slots, a.cfg.Shared)
+		fail.If(r.State != free && r.InTurn && (!a.parks() || r.Slots > a.cfg.Shared), "group %s needs %d slots that are shared, there are to be %d", r.Group, r.Slots, a.cfg.Shared)
 		fail.If(r.State != free && !r.InTurn && r.Base+r.Slots > a.p.Slots()-a.setAside(), "group %s has slots %d to %d for itself, the last %d are to be set aside to share %d",
 			r.Group, r.Base, r.Base+r.Slots-1, a.setAside(), a.cfg.Shared)
 	}
-	for _, turn := range a.table.Turns() {
-		fail.If(a.parks() && turn.Base < a.table.First, "group %s has slots %d to %d in its turn, the last %d are to be shared", turn.Group, turn.Base, turn.Base+turn.Slots-1, a.table.Slots)
+	for engine := range a.p.EngineCount() {
+		t := &lock.Table{Engine: engine, Slots: a.cfg.Shared, Store: a.cfg.Store, Now: a.cfg.Now, Memory: budget{a}}
+		switch {
+		case a.parks():
+			t.First, t.Runs, t.Memory = a.p.Slots()-a.cfg.Shared, true, parked{a}
+		case t.Slots == 0:
+			t.Slots = a.p.Slots()
+		}
+		fail.On(t.Load())
+		for _, turn := range t.Turns() {
+			fail.If(a.parks() && turn.Base < t.First, "group %s has slots %d to %d in its turn, the last %d are to be shared", turn.Group, turn.Base, turn.Base+turn.Slots-1, t.Slots)
+		}
+		a.tables = append(a.tables, t)
 	}
 	return nil
 }
+
+// table has the turns of the engine that has a group record.
+func (a *Agent) table(g int) *lock.Table { return a.tables[a.engineOf(g)] }
 
 // budget is the memory of an engine in which groups keep their slots between turns: a turn takes none.
 type budget struct{ *Agent }
@@ -164,7 +170,7 @@ func (a *Agent) holds(g int, set inc.Group) (same bool, err error) {
 	if err != nil || parked != 0 {
 		return parked != 0, err
 	}
-	turn, ok := a.table.Turn(r.Group)
+	turn, ok := a.table(g).Turn(r.Group)
 	want := r.Settings
 	want.SlotBase = turn.Base
 	return ok && set == want, nil
@@ -195,30 +201,34 @@ func (a *Agent) Lock(_ context.Context, r *pb.LockRequest) (*pb.LockResponse, er
 		return nil, status.Errorf(codes.NotFound, "group %q is not installed here", r.Group)
 	case r.Fence == 0 || r.LeaseMs < 1 || r.LeaseMs > uint32(mostLease/time.Millisecond):
 		return nil, invalid("fence %d, a lease of %d ms: it can have %d", r.Fence, r.LeaseMs, mostLease.Milliseconds())
-	case a.records[g].Slots > a.table.Slots:
-		return nil, status.Errorf(codes.OutOfRange, "group %s has %d slots, only %d are shared: it never has a turn", r.Group, a.records[g].Slots, a.table.Slots)
+	case a.records[g].Slots > a.table(g).Slots:
+		return nil, status.Errorf(codes.OutOfRange, "group %s has %d slots, only %d are shared: it never has a turn", r.Group, a.records[g].Slots, a.table(g).Slots)
 	case a.parks() && !a.records[g].InTurn:
 		return nil, status.Errorf(codes.OutOfRange, "group %s has slots of its own and takes no turns", r.Group)
 	}
-	return &pb.LockResponse{}, turnError(a.table.Lock(r.Group, r.Fence, a.records[g].Slots, time.Duration(r.LeaseMs)*time.Millisecond, r.Prolong))
+	return &pb.LockResponse{}, turnError(a.table(g).Lock(r.Group, r.Fence, a.records[g].Slots, time.Duration(r.LeaseMs)*time.Millisecond, r.Prolong))
 }
 
 // Unlock ends a turn.
 func (a *Agent) Unlock(_ context.Context, r *pb.UnlockRequest) (*pb.UnlockResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.find(r.Group) < 0 {
+	g := a.find(r.Group)
+	if g < 0 {
 		return &pb.UnlockResponse{}, nil
 	}
-	return &pb.UnlockResponse{}, turnError(a.table.Unlock(r.Group, r.Fence))
+	return &pb.UnlockResponse{}, turnError(a.table(g).Unlock(r.Group, r.Fence))
 }
 
 // listTurns says who has turns.
 func (a *Agent) listTurns(out *pb.ListResponse) {
-	out.FreeShared = uint32(max(a.table.Free(), 0))
-	for _, t := range a.table.Turns() {
-		left := max(t.Expires.Sub(a.cfg.Now()), 0)
-		out.Turns = append(out.Turns, &pb.Turn{Group: t.Group, Slots: uint32(t.Slots), Fence: t.Fence, LeaseMs: uint32(left.Milliseconds()), Base: uint32(t.Base), Over: t.Over})
+	for _, table := range a.tables {
+		out.FreeShared += uint32(max(table.Free(), 0))
+		for _, t := range table.Turns() {
+			left := max(t.Expires.Sub(a.cfg.Now()), 0)
+			out.Turns = append(out.Turns, &pb.Turn{Group: t.Group, Slots: uint32(t.Slots), Fence: t.Fence, LeaseMs: uint32(left.Milliseconds()), Base: uint32(t.Base), Over: t.Over,
+				Engine: uint32(t.Engine)})
+		}
 	}
 }
 

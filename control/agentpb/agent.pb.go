@@ -133,7 +133,7 @@ type DescribeResponse struct {
 	Params string  `protobuf:"bytes,3,opt,name=params,proto3" json:"params,omitempty"`
 	Ports  []*Port `protobuf:"bytes,4,rep,name=ports,proto3" json:"ports,omitempty"`
 	// Of an engine that parks groups, if they share slots in time: how many, and how many at the end of the buffer no group has for as long as it lives. Beside those
-	// that are shared these are a few in which groups start.
+	// that are shared these are a few in which groups start. Each of several engines has so many.
 	Shared        uint32 `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
 	SetAside      uint32 `protobuf:"varint,6,opt,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -312,14 +312,16 @@ func (*ListRequest) Descriptor() ([]byte, []int) {
 type ListResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Groups []*Group               `protobuf:"bytes,1,rep,name=groups,proto3" json:"groups,omitempty"`
-	// What is free: slots of the buffer, and records of groups.
+	// What is free in all engines: slots of the buffers, and records of groups.
 	FreeSlots   uint32 `protobuf:"varint,2,opt,name=free_slots,json=freeSlots,proto3" json:"free_slots,omitempty"`
 	FreeRecords uint32 `protobuf:"varint,3,opt,name=free_records,json=freeRecords,proto3" json:"free_records,omitempty"`
 	// Queue pair numbers that can be given out now. Those of records that rest are not among them.
 	FreeQpns uint32 `protobuf:"varint,4,opt,name=free_qpns,json=freeQpns,proto3" json:"free_qpns,omitempty"`
 	// Turns that are under way, and how many of the slots that are shared nobody has.
-	Turns         []*Turn `protobuf:"bytes,5,rep,name=turns,proto3" json:"turns,omitempty"`
-	FreeShared    uint32  `protobuf:"varint,6,opt,name=free_shared,json=freeShared,proto3" json:"free_shared,omitempty"`
+	Turns      []*Turn `protobuf:"bytes,5,rep,name=turns,proto3" json:"turns,omitempty"`
+	FreeShared uint32  `protobuf:"varint,6,opt,name=free_shared,json=freeShared,proto3" json:"free_shared,omitempty"`
+	// What the engines and the ports' queues had to report since the agent began: those that have something.
+	Troubles      []*Trouble `protobuf:"bytes,7,rep,name=troubles,proto3" json:"troubles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,6 +398,85 @@ func (x *ListResponse) GetFreeShared() uint32 {
 	return 0
 }
 
+func (x *ListResponse) GetTroubles() []*Trouble {
+	if x != nil {
+		return x.Troubles
+	}
+	return nil
+}
+
+// Trouble is something that should not be and ends no group by itself.
+type Trouble struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the registers call it: ecc_double, rx_hung.
+	Cause string `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
+	// Where: an engine, or a port of the switch.
+	Engine *uint32 `protobuf:"varint,2,opt,name=engine,proto3,oneof" json:"engine,omitempty"`
+	Port   *uint32 `protobuf:"varint,3,opt,name=port,proto3,oneof" json:"port,omitempty"`
+	// How often, since the agent began.
+	Times         uint64 `protobuf:"varint,4,opt,name=times,proto3" json:"times,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trouble) Reset() {
+	*x = Trouble{}
+	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trouble) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trouble) ProtoMessage() {}
+
+func (x *Trouble) ProtoReflect() protoreflect.Message {
+	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trouble.ProtoReflect.Descriptor instead.
+func (*Trouble) Descriptor() ([]byte, []int) {
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Trouble) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Trouble) GetEngine() uint32 {
+	if x != nil && x.Engine != nil {
+		return *x.Engine
+	}
+	return 0
+}
+
+func (x *Trouble) GetPort() uint32 {
+	if x != nil && x.Port != nil {
+		return *x.Port
+	}
+	return 0
+}
+
+func (x *Trouble) GetTimes() uint64 {
+	if x != nil {
+		return x.Times
+	}
+	return 0
+}
+
 type Turn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
@@ -406,14 +487,16 @@ type Turn struct {
 	// The first slot that the group has, where groups are parked between turns.
 	Base uint32 `protobuf:"varint,5,opt,name=base,proto3" json:"base,omitempty"`
 	// The turn is over, but the group is not drained and has its slots still.
-	Over          bool `protobuf:"varint,6,opt,name=over,proto3" json:"over,omitempty"`
+	Over bool `protobuf:"varint,6,opt,name=over,proto3" json:"over,omitempty"`
+	// Whose slots these are.
+	Engine        uint32 `protobuf:"varint,7,opt,name=engine,proto3" json:"engine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Turn) Reset() {
 	*x = Turn{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	mi := &file_control_agentpb_agent_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +508,7 @@ func (x *Turn) String() string {
 func (*Turn) ProtoMessage() {}
 
 func (x *Turn) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	mi := &file_control_agentpb_agent_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +521,7 @@ func (x *Turn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turn.ProtoReflect.Descriptor instead.
 func (*Turn) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{5}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Turn) GetGroup() string {
@@ -483,6 +566,13 @@ func (x *Turn) GetOver() bool {
 	return false
 }
 
+func (x *Turn) GetEngine() uint32 {
+	if x != nil {
+		return x.Engine
+	}
+	return 0
+}
+
 type Group struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty if unclaimed.
@@ -496,14 +586,18 @@ type Group struct {
 	// First PSN, of a group that is committing, installed or unclaimed.
 	Start uint32 `protobuf:"varint,7,opt,name=start,proto3" json:"start,omitempty"`
 	// The group has its slots in turn; base is 0.
-	InTurn        bool `protobuf:"varint,8,opt,name=in_turn,json=inTurn,proto3" json:"in_turn,omitempty"`
+	InTurn bool `protobuf:"varint,8,opt,name=in_turn,json=inTurn,proto3" json:"in_turn,omitempty"`
+	// The engine that serves it, which has the record and the slots.
+	Engine uint32 `protobuf:"varint,9,opt,name=engine,proto3" json:"engine,omitempty"`
+	// Why it cannot go on although it is installed: a connection was ended, or what it keeps is damaged. Empty if it can.
+	Trouble       string `protobuf:"bytes,10,opt,name=trouble,proto3" json:"trouble,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[6]
+	mi := &file_control_agentpb_agent_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +609,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[6]
+	mi := &file_control_agentpb_agent_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +622,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{6}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Group) GetGroup() string {
@@ -587,6 +681,20 @@ func (x *Group) GetInTurn() bool {
 	return false
 }
 
+func (x *Group) GetEngine() uint32 {
+	if x != nil {
+		return x.Engine
+	}
+	return 0
+}
+
+func (x *Group) GetTrouble() string {
+	if x != nil {
+		return x.Trouble
+	}
+	return ""
+}
+
 type CountersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -595,7 +703,7 @@ type CountersRequest struct {
 
 func (x *CountersRequest) Reset() {
 	*x = CountersRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[7]
+	mi := &file_control_agentpb_agent_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +715,7 @@ func (x *CountersRequest) String() string {
 func (*CountersRequest) ProtoMessage() {}
 
 func (x *CountersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[7]
+	mi := &file_control_agentpb_agent_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,7 +728,7 @@ func (x *CountersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountersRequest.ProtoReflect.Descriptor instead.
 func (*CountersRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{7}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{8}
 }
 
 type CountersResponse struct {
@@ -632,7 +740,7 @@ type CountersResponse struct {
 
 func (x *CountersResponse) Reset() {
 	*x = CountersResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[8]
+	mi := &file_control_agentpb_agent_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +752,7 @@ func (x *CountersResponse) String() string {
 func (*CountersResponse) ProtoMessage() {}
 
 func (x *CountersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[8]
+	mi := &file_control_agentpb_agent_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +765,7 @@ func (x *CountersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountersResponse.ProtoReflect.Descriptor instead.
 func (*CountersResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{8}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CountersResponse) GetCounters() []*Counter {
@@ -677,7 +785,7 @@ type Counter struct {
 
 func (x *Counter) Reset() {
 	*x = Counter{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[9]
+	mi := &file_control_agentpb_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -689,7 +797,7 @@ func (x *Counter) String() string {
 func (*Counter) ProtoMessage() {}
 
 func (x *Counter) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[9]
+	mi := &file_control_agentpb_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -702,7 +810,7 @@ func (x *Counter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counter.ProtoReflect.Descriptor instead.
 func (*Counter) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{9}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Counter) GetName() string {
@@ -729,14 +837,16 @@ type ReserveRequest struct {
 	Ports   []uint32 `protobuf:"varint,4,rep,packed,name=ports,proto3" json:"ports,omitempty"`
 	LeaseMs uint32   `protobuf:"varint,5,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
 	// The slots are had in turn, wherever there is room then; base is 0.
-	InTurn        bool `protobuf:"varint,6,opt,name=in_turn,json=inTurn,proto3" json:"in_turn,omitempty"`
+	InTurn bool `protobuf:"varint,6,opt,name=in_turn,json=inTurn,proto3" json:"in_turn,omitempty"`
+	// The engine that is to serve the group; base counts its slots.
+	Engine        uint32 `protobuf:"varint,7,opt,name=engine,proto3" json:"engine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[10]
+	mi := &file_control_agentpb_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -748,7 +858,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[10]
+	mi := &file_control_agentpb_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -761,7 +871,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{10}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReserveRequest) GetGroup() string {
@@ -806,6 +916,13 @@ func (x *ReserveRequest) GetInTurn() bool {
 	return false
 }
 
+func (x *ReserveRequest) GetEngine() uint32 {
+	if x != nil {
+		return x.Engine
+	}
+	return 0
+}
+
 type ReserveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By endpoint: the switch's end.
@@ -816,7 +933,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[11]
+	mi := &file_control_agentpb_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +945,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[11]
+	mi := &file_control_agentpb_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +958,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{11}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReserveResponse) GetEnds() []*End {
@@ -864,7 +981,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[12]
+	mi := &file_control_agentpb_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +993,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[12]
+	mi := &file_control_agentpb_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +1006,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{12}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *End) GetQpn() uint32 {
@@ -925,7 +1042,7 @@ type CommitRequest struct {
 
 func (x *CommitRequest) Reset() {
 	*x = CommitRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[13]
+	mi := &file_control_agentpb_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +1054,7 @@ func (x *CommitRequest) String() string {
 func (*CommitRequest) ProtoMessage() {}
 
 func (x *CommitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[13]
+	mi := &file_control_agentpb_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1067,7 @@ func (x *CommitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitRequest.ProtoReflect.Descriptor instead.
 func (*CommitRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{13}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CommitRequest) GetGroup() string {
@@ -979,13 +1096,17 @@ type Remote struct {
 	End           *End                   `protobuf:"bytes,1,opt,name=end,proto3" json:"end,omitempty"`
 	Host          bool                   `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
 	UdpSourcePort uint32                 `protobuf:"varint,3,opt,name=udp_source_port,json=udpSourcePort,proto3" json:"udp_source_port,omitempty"`
+	// Of an engine of Mode I: the first PSN that the other end sends, the first that it is sent, and the path MTU in both directions.
+	RqPsn         uint32 `protobuf:"varint,4,opt,name=rq_psn,json=rqPsn,proto3" json:"rq_psn,omitempty"`
+	SqPsn         uint32 `protobuf:"varint,5,opt,name=sq_psn,json=sqPsn,proto3" json:"sq_psn,omitempty"`
+	PathMtu       uint32 `protobuf:"varint,6,opt,name=path_mtu,json=pathMtu,proto3" json:"path_mtu,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Remote) Reset() {
 	*x = Remote{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[14]
+	mi := &file_control_agentpb_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +1118,7 @@ func (x *Remote) String() string {
 func (*Remote) ProtoMessage() {}
 
 func (x *Remote) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[14]
+	mi := &file_control_agentpb_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1131,7 @@ func (x *Remote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remote.ProtoReflect.Descriptor instead.
 func (*Remote) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{14}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Remote) GetEnd() *End {
@@ -1034,6 +1155,27 @@ func (x *Remote) GetUdpSourcePort() uint32 {
 	return 0
 }
 
+func (x *Remote) GetRqPsn() uint32 {
+	if x != nil {
+		return x.RqPsn
+	}
+	return 0
+}
+
+func (x *Remote) GetSqPsn() uint32 {
+	if x != nil {
+		return x.SqPsn
+	}
+	return 0
+}
+
+func (x *Remote) GetPathMtu() uint32 {
+	if x != nil {
+		return x.PathMtu
+	}
+	return 0
+}
+
 // Settings are the registers of a group.
 type Settings struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -1052,14 +1194,16 @@ type Settings struct {
 	InBand     bool                   `protobuf:"varint,13,opt,name=in_band,json=inBand,proto3" json:"in_band,omitempty"`
 	RootSends  bool                   `protobuf:"varint,14,opt,name=root_sends,json=rootSends,proto3" json:"root_sends,omitempty"`
 	// In-band: the endpoint toward each rank.
-	Routes        []uint32 `protobuf:"varint,15,rep,packed,name=routes,proto3" json:"routes,omitempty"`
+	Routes []uint32 `protobuf:"varint,15,rep,packed,name=routes,proto3" json:"routes,omitempty"`
+	// Mode I: nothing of a message leaves before it is complete.
+	WholeMessages bool `protobuf:"varint,16,opt,name=whole_messages,json=wholeMessages,proto3" json:"whole_messages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[15]
+	mi := &file_control_agentpb_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1215,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[15]
+	mi := &file_control_agentpb_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1228,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{15}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Settings) GetStart() uint32 {
@@ -1192,6 +1336,13 @@ func (x *Settings) GetRoutes() []uint32 {
 	return nil
 }
 
+func (x *Settings) GetWholeMessages() bool {
+	if x != nil {
+		return x.WholeMessages
+	}
+	return false
+}
+
 type CommitResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1200,7 +1351,7 @@ type CommitResponse struct {
 
 func (x *CommitResponse) Reset() {
 	*x = CommitResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[16]
+	mi := &file_control_agentpb_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1363,7 @@ func (x *CommitResponse) String() string {
 func (*CommitResponse) ProtoMessage() {}
 
 func (x *CommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[16]
+	mi := &file_control_agentpb_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1376,7 @@ func (x *CommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitResponse.ProtoReflect.Descriptor instead.
 func (*CommitResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{16}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{17}
 }
 
 type RemoveRequest struct {
@@ -1239,7 +1390,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[17]
+	mi := &file_control_agentpb_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1402,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[17]
+	mi := &file_control_agentpb_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1415,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{17}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RemoveRequest) GetGroup() string {
@@ -1289,7 +1440,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[18]
+	mi := &file_control_agentpb_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1452,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[18]
+	mi := &file_control_agentpb_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1465,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{18}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{19}
 }
 
 type LockRequest struct {
@@ -1331,7 +1482,7 @@ type LockRequest struct {
 
 func (x *LockRequest) Reset() {
 	*x = LockRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[19]
+	mi := &file_control_agentpb_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1494,7 @@ func (x *LockRequest) String() string {
 func (*LockRequest) ProtoMessage() {}
 
 func (x *LockRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[19]
+	mi := &file_control_agentpb_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1507,7 @@ func (x *LockRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockRequest.ProtoReflect.Descriptor instead.
 func (*LockRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{19}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LockRequest) GetGroup() string {
@@ -1395,7 +1546,7 @@ type LockResponse struct {
 
 func (x *LockResponse) Reset() {
 	*x = LockResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[20]
+	mi := &file_control_agentpb_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +1558,7 @@ func (x *LockResponse) String() string {
 func (*LockResponse) ProtoMessage() {}
 
 func (x *LockResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[20]
+	mi := &file_control_agentpb_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +1571,7 @@ func (x *LockResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockResponse.ProtoReflect.Descriptor instead.
 func (*LockResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{20}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{21}
 }
 
 type UnlockRequest struct {
@@ -1433,7 +1584,7 @@ type UnlockRequest struct {
 
 func (x *UnlockRequest) Reset() {
 	*x = UnlockRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[21]
+	mi := &file_control_agentpb_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1445,7 +1596,7 @@ func (x *UnlockRequest) String() string {
 func (*UnlockRequest) ProtoMessage() {}
 
 func (x *UnlockRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[21]
+	mi := &file_control_agentpb_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1458,7 +1609,7 @@ func (x *UnlockRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnlockRequest.ProtoReflect.Descriptor instead.
 func (*UnlockRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{21}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UnlockRequest) GetGroup() string {
@@ -1483,7 +1634,7 @@ type UnlockResponse struct {
 
 func (x *UnlockResponse) Reset() {
 	*x = UnlockResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[22]
+	mi := &file_control_agentpb_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1646,7 @@ func (x *UnlockResponse) String() string {
 func (*UnlockResponse) ProtoMessage() {}
 
 func (x *UnlockResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[22]
+	mi := &file_control_agentpb_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1659,7 @@ func (x *UnlockResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnlockResponse.ProtoReflect.Descriptor instead.
 func (*UnlockResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{22}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{23}
 }
 
 var File_control_agentpb_agent_proto protoreflect.FileDescriptor
@@ -1528,7 +1679,7 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x04port\x18\x01 \x01(\rR\x04port\x12\x1c\n" +
 	"\tneighbour\x18\x02 \x01(\tR\tneighbour\x12\x12\n" +
 	"\x04down\x18\x03 \x01(\bR\x04down\"\r\n" +
-	"\vListRequest\"\xef\x01\n" +
+	"\vListRequest\"\xa7\x02\n" +
 	"\fListResponse\x120\n" +
 	"\x06groups\x18\x01 \x03(\v2\x18.incforge.agent.v1.GroupR\x06groups\x12\x1d\n" +
 	"\n" +
@@ -1537,14 +1688,23 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\tfree_qpns\x18\x04 \x01(\rR\bfreeQpns\x12-\n" +
 	"\x05turns\x18\x05 \x03(\v2\x17.incforge.agent.v1.TurnR\x05turns\x12\x1f\n" +
 	"\vfree_shared\x18\x06 \x01(\rR\n" +
-	"freeShared\"\x8b\x01\n" +
+	"freeShared\x126\n" +
+	"\btroubles\x18\a \x03(\v2\x1a.incforge.agent.v1.TroubleR\btroubles\"\x7f\n" +
+	"\aTrouble\x12\x14\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x1b\n" +
+	"\x06engine\x18\x02 \x01(\rH\x00R\x06engine\x88\x01\x01\x12\x17\n" +
+	"\x04port\x18\x03 \x01(\rH\x01R\x04port\x88\x01\x01\x12\x14\n" +
+	"\x05times\x18\x04 \x01(\x04R\x05timesB\t\n" +
+	"\a_engineB\a\n" +
+	"\x05_port\"\xa3\x01\n" +
 	"\x04Turn\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\rR\x05slots\x12\x14\n" +
 	"\x05fence\x18\x03 \x01(\x04R\x05fence\x12\x19\n" +
 	"\blease_ms\x18\x04 \x01(\rR\aleaseMs\x12\x12\n" +
 	"\x04base\x18\x05 \x01(\rR\x04base\x12\x12\n" +
-	"\x04over\x18\x06 \x01(\bR\x04over\"\xd9\x01\n" +
+	"\x04over\x18\x06 \x01(\bR\x04over\x12\x16\n" +
+	"\x06engine\x18\a \x01(\rR\x06engine\"\x8b\x02\n" +
 	"\x05Group\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x16\n" +
 	"\x06record\x18\x02 \x01(\rR\x06record\x12.\n" +
@@ -1553,20 +1713,24 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x05slots\x18\x05 \x01(\rR\x05slots\x12\x19\n" +
 	"\blease_ms\x18\x06 \x01(\rR\aleaseMs\x12\x14\n" +
 	"\x05start\x18\a \x01(\rR\x05start\x12\x17\n" +
-	"\ain_turn\x18\b \x01(\bR\x06inTurn\"\x11\n" +
+	"\ain_turn\x18\b \x01(\bR\x06inTurn\x12\x16\n" +
+	"\x06engine\x18\t \x01(\rR\x06engine\x12\x18\n" +
+	"\atrouble\x18\n" +
+	" \x01(\tR\atrouble\"\x11\n" +
 	"\x0fCountersRequest\"J\n" +
 	"\x10CountersResponse\x126\n" +
 	"\bcounters\x18\x01 \x03(\v2\x1a.incforge.agent.v1.CounterR\bcounters\"3\n" +
 	"\aCounter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x04R\x05count\"\x9a\x01\n" +
+	"\x05count\x18\x02 \x01(\x04R\x05count\"\xb2\x01\n" +
 	"\x0eReserveRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04base\x18\x02 \x01(\rR\x04base\x12\x14\n" +
 	"\x05slots\x18\x03 \x01(\rR\x05slots\x12\x14\n" +
 	"\x05ports\x18\x04 \x03(\rR\x05ports\x12\x19\n" +
 	"\blease_ms\x18\x05 \x01(\rR\aleaseMs\x12\x17\n" +
-	"\ain_turn\x18\x06 \x01(\bR\x06inTurn\"=\n" +
+	"\ain_turn\x18\x06 \x01(\bR\x06inTurn\x12\x16\n" +
+	"\x06engine\x18\a \x01(\rR\x06engine\"=\n" +
 	"\x0fReserveResponse\x12*\n" +
 	"\x04ends\x18\x01 \x03(\v2\x16.incforge.agent.v1.EndR\x04ends\"9\n" +
 	"\x03End\x12\x10\n" +
@@ -1576,11 +1740,14 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\rCommitRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x127\n" +
 	"\bsettings\x18\x02 \x01(\v2\x1b.incforge.agent.v1.SettingsR\bsettings\x123\n" +
-	"\aremotes\x18\x03 \x03(\v2\x19.incforge.agent.v1.RemoteR\aremotes\"n\n" +
+	"\aremotes\x18\x03 \x03(\v2\x19.incforge.agent.v1.RemoteR\aremotes\"\xb7\x01\n" +
 	"\x06Remote\x12(\n" +
 	"\x03end\x18\x01 \x01(\v2\x16.incforge.agent.v1.EndR\x03end\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\bR\x04host\x12&\n" +
-	"\x0fudp_source_port\x18\x03 \x01(\rR\rudpSourcePort\"\x91\x03\n" +
+	"\x0fudp_source_port\x18\x03 \x01(\rR\rudpSourcePort\x12\x15\n" +
+	"\x06rq_psn\x18\x04 \x01(\rR\x05rqPsn\x12\x15\n" +
+	"\x06sq_psn\x18\x05 \x01(\rR\x05sqPsn\x12\x19\n" +
+	"\bpath_mtu\x18\x06 \x01(\rR\apathMtu\"\xb8\x03\n" +
 	"\bSettings\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\rR\x05start\x12\x15\n" +
 	"\x06log2_n\x18\x02 \x01(\rR\x05log2N\x12\x1d\n" +
@@ -1603,7 +1770,8 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\ain_band\x18\r \x01(\bR\x06inBand\x12\x1d\n" +
 	"\n" +
 	"root_sends\x18\x0e \x01(\bR\trootSends\x12\x16\n" +
-	"\x06routes\x18\x0f \x03(\rR\x06routes\"\x10\n" +
+	"\x06routes\x18\x0f \x03(\rR\x06routes\x12%\n" +
+	"\x0ewhole_messages\x18\x10 \x01(\bR\rwholeMessages\"\x10\n" +
 	"\x0eCommitResponse\"M\n" +
 	"\rRemoveRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
@@ -1651,7 +1819,7 @@ func file_control_agentpb_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_control_agentpb_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_control_agentpb_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_control_agentpb_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_control_agentpb_agent_proto_goTypes = []any{
 	(State)(0),               // 0: incforge.agent.v1.State
 	(*DescribeRequest)(nil),  // 1: incforge.agent.v1.DescribeRequest
@@ -1659,56 +1827,58 @@ var file_control_agentpb_agent_proto_goTypes = []any{
 	(*Port)(nil),             // 3: incforge.agent.v1.Port
 	(*ListRequest)(nil),      // 4: incforge.agent.v1.ListRequest
 	(*ListResponse)(nil),     // 5: incforge.agent.v1.ListResponse
-	(*Turn)(nil),             // 6: incforge.agent.v1.Turn
-	(*Group)(nil),            // 7: incforge.agent.v1.Group
-	(*CountersRequest)(nil),  // 8: incforge.agent.v1.CountersRequest
-	(*CountersResponse)(nil), // 9: incforge.agent.v1.CountersResponse
-	(*Counter)(nil),          // 10: incforge.agent.v1.Counter
-	(*ReserveRequest)(nil),   // 11: incforge.agent.v1.ReserveRequest
-	(*ReserveResponse)(nil),  // 12: incforge.agent.v1.ReserveResponse
-	(*End)(nil),              // 13: incforge.agent.v1.End
-	(*CommitRequest)(nil),    // 14: incforge.agent.v1.CommitRequest
-	(*Remote)(nil),           // 15: incforge.agent.v1.Remote
-	(*Settings)(nil),         // 16: incforge.agent.v1.Settings
-	(*CommitResponse)(nil),   // 17: incforge.agent.v1.CommitResponse
-	(*RemoveRequest)(nil),    // 18: incforge.agent.v1.RemoveRequest
-	(*RemoveResponse)(nil),   // 19: incforge.agent.v1.RemoveResponse
-	(*LockRequest)(nil),      // 20: incforge.agent.v1.LockRequest
-	(*LockResponse)(nil),     // 21: incforge.agent.v1.LockResponse
-	(*UnlockRequest)(nil),    // 22: incforge.agent.v1.UnlockRequest
-	(*UnlockResponse)(nil),   // 23: incforge.agent.v1.UnlockResponse
+	(*Trouble)(nil),          // 6: incforge.agent.v1.Trouble
+	(*Turn)(nil),             // 7: incforge.agent.v1.Turn
+	(*Group)(nil),            // 8: incforge.agent.v1.Group
+	(*CountersRequest)(nil),  // 9: incforge.agent.v1.CountersRequest
+	(*CountersResponse)(nil), // 10: incforge.agent.v1.CountersResponse
+	(*Counter)(nil),          // 11: incforge.agent.v1.Counter
+	(*ReserveRequest)(nil),   // 12: incforge.agent.v1.ReserveRequest
+	(*ReserveResponse)(nil),  // 13: incforge.agent.v1.ReserveResponse
+	(*End)(nil),              // 14: incforge.agent.v1.End
+	(*CommitRequest)(nil),    // 15: incforge.agent.v1.CommitRequest
+	(*Remote)(nil),           // 16: incforge.agent.v1.Remote
+	(*Settings)(nil),         // 17: incforge.agent.v1.Settings
+	(*CommitResponse)(nil),   // 18: incforge.agent.v1.CommitResponse
+	(*RemoveRequest)(nil),    // 19: incforge.agent.v1.RemoveRequest
+	(*RemoveResponse)(nil),   // 20: incforge.agent.v1.RemoveResponse
+	(*LockRequest)(nil),      // 21: incforge.agent.v1.LockRequest
+	(*LockResponse)(nil),     // 22: incforge.agent.v1.LockResponse
+	(*UnlockRequest)(nil),    // 23: incforge.agent.v1.UnlockRequest
+	(*UnlockResponse)(nil),   // 24: incforge.agent.v1.UnlockResponse
 }
 var file_control_agentpb_agent_proto_depIdxs = []int32{
 	3,  // 0: incforge.agent.v1.DescribeResponse.ports:type_name -> incforge.agent.v1.Port
-	7,  // 1: incforge.agent.v1.ListResponse.groups:type_name -> incforge.agent.v1.Group
-	6,  // 2: incforge.agent.v1.ListResponse.turns:type_name -> incforge.agent.v1.Turn
-	0,  // 3: incforge.agent.v1.Group.state:type_name -> incforge.agent.v1.State
-	10, // 4: incforge.agent.v1.CountersResponse.counters:type_name -> incforge.agent.v1.Counter
-	13, // 5: incforge.agent.v1.ReserveResponse.ends:type_name -> incforge.agent.v1.End
-	16, // 6: incforge.agent.v1.CommitRequest.settings:type_name -> incforge.agent.v1.Settings
-	15, // 7: incforge.agent.v1.CommitRequest.remotes:type_name -> incforge.agent.v1.Remote
-	13, // 8: incforge.agent.v1.Remote.end:type_name -> incforge.agent.v1.End
-	1,  // 9: incforge.agent.v1.Agent.Describe:input_type -> incforge.agent.v1.DescribeRequest
-	4,  // 10: incforge.agent.v1.Agent.List:input_type -> incforge.agent.v1.ListRequest
-	8,  // 11: incforge.agent.v1.Agent.Counters:input_type -> incforge.agent.v1.CountersRequest
-	11, // 12: incforge.agent.v1.Agent.Reserve:input_type -> incforge.agent.v1.ReserveRequest
-	14, // 13: incforge.agent.v1.Agent.Commit:input_type -> incforge.agent.v1.CommitRequest
-	18, // 14: incforge.agent.v1.Agent.Remove:input_type -> incforge.agent.v1.RemoveRequest
-	20, // 15: incforge.agent.v1.Agent.Lock:input_type -> incforge.agent.v1.LockRequest
-	22, // 16: incforge.agent.v1.Agent.Unlock:input_type -> incforge.agent.v1.UnlockRequest
-	2,  // 17: incforge.agent.v1.Agent.Describe:output_type -> incforge.agent.v1.DescribeResponse
-	5,  // 18: incforge.agent.v1.Agent.List:output_type -> incforge.agent.v1.ListResponse
-	9,  // 19: incforge.agent.v1.Agent.Counters:output_type -> incforge.agent.v1.CountersResponse
-	12, // 20: incforge.agent.v1.Agent.Reserve:output_type -> incforge.agent.v1.ReserveResponse
-	17, // 21: incforge.agent.v1.Agent.Commit:output_type -> incforge.agent.v1.CommitResponse
-	19, // 22: incforge.agent.v1.Agent.Remove:output_type -> incforge.agent.v1.RemoveResponse
-	21, // 23: incforge.agent.v1.Agent.Lock:output_type -> incforge.agent.v1.LockResponse
-	23, // 24: incforge.agent.v1.Agent.Unlock:output_type -> incforge.agent.v1.UnlockResponse
-	17, // [17:25] is the sub-list for method output_type
-	9,  // [9:17] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	8,  // 1: incforge.agent.v1.ListResponse.groups:type_name -> incforge.agent.v1.Group
+	7,  // 2: incforge.agent.v1.ListResponse.turns:type_name -> incforge.agent.v1.Turn
+	6,  // 3: incforge.agent.v1.ListResponse.troubles:type_name -> incforge.agent.v1.Trouble
+	0,  // 4: incforge.agent.v1.Group.state:type_name -> incforge.agent.v1.State
+	11, // 5: incforge.agent.v1.CountersResponse.counters:type_name -> incforge.agent.v1.Counter
+	14, // 6: incforge.agent.v1.ReserveResponse.ends:type_name -> incforge.agent.v1.End
+	17, // 7: incforge.agent.v1.CommitRequest.settings:type_name -> incforge.agent.v1.Settings
+	16, // 8: incforge.agent.v1.CommitRequest.remotes:type_name -> incforge.agent.v1.Remote
+	14, // 9: incforge.agent.v1.Remote.end:type_name -> incforge.agent.v1.End
+	1,  // 10: incforge.agent.v1.Agent.Describe:input_type -> incforge.agent.v1.DescribeRequest
+	4,  // 11: incforge.agent.v1.Agent.List:input_type -> incforge.agent.v1.ListRequest
+	9,  // 12: incforge.agent.v1.Agent.Counters:input_type -> incforge.agent.v1.CountersRequest
+	12, // 13: incforge.agent.v1.Agent.Reserve:input_type -> incforge.agent.v1.ReserveRequest
+	15, // 14: incforge.agent.v1.Agent.Commit:input_type -> incforge.agent.v1.CommitRequest
+	19, // 15: incforge.agent.v1.Agent.Remove:input_type -> incforge.agent.v1.RemoveRequest
+	21, // 16: incforge.agent.v1.Agent.Lock:input_type -> incforge.agent.v1.LockRequest
+	23, // 17: incforge.agent.v1.Agent.Unlock:input_type -> incforge.agent.v1.UnlockRequest
+	2,  // 18: incforge.agent.v1.Agent.Describe:output_type -> incforge.agent.v1.DescribeResponse
+	5,  // 19: incforge.agent.v1.Agent.List:output_type -> incforge.agent.v1.ListResponse
+	10, // 20: incforge.agent.v1.Agent.Counters:output_type -> incforge.agent.v1.CountersResponse
+	13, // 21: incforge.agent.v1.Agent.Reserve:output_type -> incforge.agent.v1.ReserveResponse
+	18, // 22: incforge.agent.v1.Agent.Commit:output_type -> incforge.agent.v1.CommitResponse
+	20, // 23: incforge.agent.v1.Agent.Remove:output_type -> incforge.agent.v1.RemoveResponse
+	22, // 24: incforge.agent.v1.Agent.Lock:output_type -> incforge.agent.v1.LockResponse
+	24, // 25: incforge.agent.v1.Agent.Unlock:output_type -> incforge.agent.v1.UnlockResponse
+	18, // [18:26] is the sub-list for method output_type
+	10, // [10:18] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_control_agentpb_agent_proto_init() }
@@ -1716,14 +1886,15 @@ func file_control_agentpb_agent_proto_init() {
 	if File_control_agentpb_agent_proto != nil {
 		return
 	}
-	file_control_agentpb_agent_proto_msgTypes[17].OneofWrappers = []any{}
+	file_control_agentpb_agent_proto_msgTypes[5].OneofWrappers = []any{}
+	file_control_agentpb_agent_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_agentpb_agent_proto_rawDesc), len(file_control_agentpb_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -34,6 +34,8 @@ type Turn struct {
 	Base    int       `json:"base,omitempty"`
 	Slots   int       `json:"slots"`
 	Expires time.Time `json:"expires"`
+	// Engine is the Table's.
+	Engine int `json:"engine,omitempty"`
 	// Over: the group's turn was ended, but it has not been drained so far. It keeps the slots until it is, or until its lease has run out.
 	Over bool `json:"over,omitempty"`
 }
@@ -48,8 +50,10 @@ type Memory interface {
 	Evict(group string) error
 }
 
-// Table is the turns at one switch. It is used by one call at a time.
+// Table is the turns at one engine of a switch. It is used by one call at a time.
 type Table struct {
+	// Engine tells its turns from those of the switch's other engines in the store, which they share.
+	Engine int
 	// First is the first slot to share, Slots how many there are. With Runs a turn has a run of slots of its own; otherwise it has a number of them.
 	First, Slots int
 	Runs         bool
@@ -82,7 +86,9 @@ func (t *Table) Load() error {
 		if err := json.Unmarshal(r.Data, &turn); err != nil {
 			return fmt.Errorf("%s of the store: %w", r.Name, err)
 		}
-		turns = append(turns, turn)
+		if turn.Engine == t.Engine {
+			turns = append(turns, turn)
+		}
 	}
 	t.turns, t.unsure = turns, false
 	return nil
@@ -131,6 +137,7 @@ func (t *Table) find(group string) (int, bool) {
 
 // save changes a group's turn, in the store first.
 func (t *Table) save(turn Turn) error {
+	turn.Engine = t.Engine
 	text, err := json.Marshal(turn)
 	if err == nil {
 		err = t.Store.Put(prefix+turn.Group, text)

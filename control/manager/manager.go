@@ -88,6 +88,7 @@ type node struct {
 	neighbours map[int]string
 	qpns       uint32   // that it could give out when it was asked last
 	expired    []string // groups whose turns had run out then, and were not ended
+	told       map[string]uint64
 	engine     *contract.Params
 	// up: the agent answered last time, and has no group that the manager does not know. since is when it was last seen so.
 	up      bool
@@ -256,9 +257,16 @@ func (m *Manager) place(tenant, name string, members []string, o Options) (*grou
 	}
 	r.Mode, o.MTU = e.Mode, cmp.Or(o.MTU, e.MTUBytes)
 	r.Options.MTU = o.MTU
+	message := 0
+	if e.Mode == 1 {
+		message = e.MessageBytes
+	}
+	if o.Whole && e.Mode != 1 {
+		return nil, status.Errorf(codes.InvalidArgument, "whole messages are Mode I's, the engine beside %s is of mode %d", members[0], e.Mode)
+	}
 	r.Kind = Kind{DType: uint32(slices.Index(contract.ElementNames(), e.DTypes[0])), Op: uint32(slices.Index(contract.OperationNames(), e.Ops[0]))}
 	r.Tree, err = m.placer.Place(placement.Request{Group: r.ID, Members: members, Policy: policy, Mbps: o.Mbps, Least: o.Least, MTU: o.MTU,
-		Mode: e.Mode, DType: uint8(o.DType), InBand: o.InBand, InTurn: o.Policy == temporal})
+		Mode: e.Mode, Message: message, DType: uint8(o.DType), InBand: o.InBand, InTurn: o.Policy == temporal})
 	var refused *placement.Refusal
 	switch {
 	case errors.As(err, &refused):
@@ -293,7 +301,7 @@ func (m *Manager) reserveAt(ctx context.Context, g *group, i int) error {
 	at := &g.Tree.Switches[i]
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Call)
 	defer cancel()
-	out, err := m.switches[at.Name].agent.Reserve(ctx, &pb.ReserveRequest{Group: g.ID, Base: uint32(at.Base), Slots: uint32(at.Slots), InTurn: at.InTurn,
+	out, err := m.switches[at.Name].agent.Reserve(ctx, &pb.ReserveRequest{Group: g.ID, Engine: uint32(at.Engine), Base: uint32(at.Base), Slots: uint32(at.Slots), InTurn: at.InTurn,
 		Ports: ports(at), LeaseMs: uint32(m.cfg.Lease.Milliseconds())})
 	if err != nil {
 		return status.Errorf(status.Code(err), "switch %s: %s", at.Name, status.Convert(err).Message())
@@ -303,7 +311,7 @@ func (m *Manager) reserveAt(ctx context.Context, g *group, i int) error {
 	}
 	ends := make([]End, len(out.Ends))
 	for e, end := range out.Ends {
-		ends[e] = End{end.Qpn, end.Ip, end.Mac}
+		ends[e] = End{QPN: end.Qpn, IP: end.Ip, MAC: end.Mac}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -97,7 +97,7 @@ func TestManagerKilledAtEveryStep(t *testing.T) {
 			for _, watch := range []bool{false, true} {
 				each(cases/2, func(order []int) {
 					what := fmt.Sprintf("killed at %d, then at %d, members stay: %v, order %v", n, second, watch, order)
-					w := newWorld(t, synthetic.Mini())
+					w := newWorld(t, kinds(cases))
 					w.wire.left, w.order = n, order
 					g, err := w.make("ring")
 					told := g != nil && g.state == Ready && w.wire.dead // the last that the members heard
@@ -147,7 +147,7 @@ func TestNetworkCutAtEveryStep(t *testing.T) {
 				answers, watch := variant&1 > 0, variant&2 > 0
 				each(cases/4, func(order []int) {
 					what := fmt.Sprintf("cut at %d, %d calls, answers %v, members stay: %v, order %v", n, count, answers, watch, order)
-					w := newWorld(t, synthetic.Mini())
+					w := newWorld(t, kinds(cases))
 					w.wire.made, w.wire.cutAt, w.wire.count, w.wire.answers, w.order = 0, n, count, answers, order
 					g, err := w.make("ring")
 					if err == nil && g.state == Ready {
@@ -183,7 +183,7 @@ func TestAgentKilledAtEveryStep(t *testing.T) {
 				late, watch, soon := variant&1 > 0, variant&2 > 0, variant&4 > 0
 				each(n+variant, func(order []int) {
 					what := fmt.Sprintf("%s killed at %d (late %v), members stay: %v, soon back: %v, order %v", name, n, late, watch, soon, order)
-					w := newWorld(t, synthetic.Mini())
+					w := newWorld(t, kinds(n+variant))
 					s := w.sites[name]
 					s.life.left, s.life.late, w.order = n, late, order
 					g, err := w.make("ring")
@@ -305,7 +305,7 @@ func TestFailures(t *testing.T) {
 			other, err := w.m.create(w.ctx, "other", "low", []string{"h0", "h1"}, Options{Mbps: 1000, DType: 3})
 			require.NoError(t, err)
 			for rank := range 2 {
-				require.NoError(t, w.m.report(w.ctx, other, rank, End{uint32(9 + rank), 0x0A000200, 5}))
+				require.NoError(t, w.m.report(w.ctx, other, rank, End{QPN: uint32(9 + rank), IP: 0x0A000200, MAC: 5}))
 			}
 			f.fail(w)
 			for range 4 {
@@ -342,8 +342,8 @@ func TestGather(t *testing.T) {
 	w := newWorld(t, synthetic.Mini())
 	g, err := w.m.create(w.ctx, "acme", "slow", []string{"h0", "h3"}, Options{Mbps: 1000, DType: 3})
 	require.NoError(t, err)
-	require.NoError(t, w.m.report(w.ctx, g, 0, End{7, 7, 7}))
-	require.ErrorContains(t, w.m.report(w.ctx, g, 0, End{8, 7, 7}), "rank 0 of group "+g.ID+" has reported another queue pair")
+	require.NoError(t, w.m.report(w.ctx, g, 0, End{QPN: 7, IP: 7, MAC: 7}))
+	require.ErrorContains(t, w.m.report(w.ctx, g, 0, End{QPN: 8, IP: 7, MAC: 7}), "rank 0 of group "+g.ID+" has reported another queue pair")
 	w.poll(29, true)
 	require.Equal(t, Gathering, g.state)
 	w.poll(3, true)
@@ -440,7 +440,7 @@ func TestSettings(t *testing.T) {
 		assert.Equal(t, routes[sw.Name], g.settings(i).Routes, sw.Name)
 	}
 	for rank := range 4 {
-		require.NoError(t, w.m.report(w.ctx, g, rank, End{uint32(9 + rank), 7, 7}))
+		require.NoError(t, w.m.report(w.ctx, g, rank, End{QPN: uint32(9 + rank), IP: 7, MAC: 7}))
 	}
 	require.Equal(t, Ready, g.state, g.reason)
 }

@@ -104,6 +104,7 @@ func (m *Manager) hear(ctx context.Context, s *node, a answer) {
 	}
 	s.up, s.trouble = up, trouble
 	if up {
+		m.tell(s, a.list.Troubles)
 		s.since, s.ports, s.qpns, s.expired = m.cfg.Now(), a.describe.Ports, a.list.FreeQpns, nil
 		for _, turn := range a.list.Turns {
 			if turn.LeaseMs == 0 {
@@ -116,6 +117,23 @@ func (m *Manager) hear(ctx context.Context, s *node, a answer) {
 			m.cfg.Log.Errorf("manager: %v", err)
 		}
 	}
+}
+
+// tell notes what a switch has to report, each when it comes and again when it has doubled. Called with mu held.
+func (m *Manager) tell(s *node, troubles []*pb.Trouble) {
+	told := map[string]uint64{}
+	for _, t := range troubles {
+		where := fmt.Sprintf("engine %d", t.GetEngine())
+		if t.Port != nil {
+			where = fmt.Sprintf("port %d", *t.Port)
+		}
+		what := where + " reports " + t.Cause
+		if told[what] = s.told[what]; t.Times >= 2*told[what] {
+			m.event("switch %s: %s, %d times since its agent began", s.name, what, t.Times)
+			told[what] = t.Times
+		}
+	}
+	s.told = told
 }
 
 // learn keeps what a switch says of its engine, for the time when it cannot be asked.
@@ -161,9 +179,9 @@ func (m *Manager) wires() error {
 // tidy removes the groups of a switch that nobody decided, after those that were decided had the chance to claim theirs, and ends
 // those that the switch should have and has not.
 func (m *Manager) tidy(ctx context.Context, s *node, l *pb.ListResponse) error {
-	has := map[string]pb.State{}
+	has := map[string]*pb.Group{}
 	for _, g := range l.Groups {
-		has[g.Group] = g.State
+		has[g.Group] = g
 	}
 	m.mu.Lock()
 	groups := m.sorted()
@@ -171,7 +189,7 @@ func (m *Manager) tidy(ctx context.Context, s *node, l *pb.ListResponse) error {
 	known := map[string]bool{}
 	for _, g := range groups {
 		known[g.ID] = true
-		m.missing(ctx, g, s, has)
+		m.missing(ctx, g, s, has[g.ID])
 	}
 	for _, held := range l.Groups {
 		r := &pb.RemoveRequest{Group: held.Group}
@@ -205,10 +223,11 @@ func (m *Manager) removeStray(ctx context.Context, s *node, r *pb.RemoveRequest)
 	return err
 }
 
-// missing ends a group that a switch should have installed and has not, unless it can be claimed there.
-func (m *Manager) missing(ctx context.Context, g *group, s *node, has map[string]pb.State) {
+// missing ends a group that a switch should have installed and has not, unless it can be claimed there, and one that cannot go on there.
+func (m *Manager) missing(ctx context.Context, g *group, s *node, has *pb.Group) {
 	at := slices.IndexFunc(g.Tree.Switches, func(sw placement.Switch) bool { return sw.Name == s.name })
-	if at < 0 || has[g.ID] == pb.State_STATE_INSTALLED {
+	installed := has.GetState() == pb.State_STATE_INSTALLED
+	if at < 0 || installed && has.Trouble == "" {
 		return
 	}
 	g.work.Lock()
@@ -217,6 +236,10 @@ func (m *Manager) missing(ctx context.Context, g *group, s *node, has map[string
 	state := g.state
 	m.mu.Unlock()
 	if state != Ready && state != Committing {
+		return
+	}
+	if installed {
+		m.end(ctx, g, fmt.Sprintf("switch %s: %s", s.name, has.Trouble))
 		return
 	}
 	if err := m.commitAt(ctx, g, at); err != nil && !unheard(err) && state == Ready {

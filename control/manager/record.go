@@ -20,6 +20,9 @@ type End struct {
 	QPN uint32 `json:"qpn"`
 	IP  uint32 `json:"ip"`
 	MAC uint64 `json:"mac"`
+	// PSN is the first PSN that it sends and PathMTU the queue pair's, both of a member in Mode I; otherwise 0.
+	PSN     uint32 `json:"psn,omitempty"`
+	PathMTU uint32 `json:"path_mtu,omitempty"`
 }
 
 // Options are what the members of a group ask for alike.
@@ -34,6 +37,7 @@ type Options struct {
 	DType      uint32 `json:"dtype"`
 	Root       uint32 `json:"root"`
 	BigEndian  bool   `json:"big_endian"`
+	Whole      bool   `json:"whole_messages,omitempty"`
 }
 
 // Kind is an operation and an element type, by their codes.

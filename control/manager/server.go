@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func checkJoin(r *managerpb.JoinRequest) (Options, error) {
 		o = &managerpb.Options{}
 	}
 	out := Options{Policy: o.Policy, Mbps: int(o.Mbps), Least: int(o.LeastMbps), MTU: int(o.Mtu), InBand: o.InBand, Collective: o.Collective, Op: o.Op,
-		DType: o.Dtype, Root: o.Root, BigEndian: o.BigEndian}
+		DType: o.Dtype, Root: o.Root, BigEndian: o.BigEndian, Whole: o.WholeMessages}
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
 	}
@@ -98,7 +99,7 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	}
 	out := g.offer(int(r.Rank))
 	out.Dtypes, out.Ops = m.abilities(g)
-	out.Turns = g.Options.Policy == temporal
+	out.Turns, out.LeastMtu = g.Options.Policy == temporal, m.least(g, int(r.Rank))
 	return out, nil
 }
 
@@ -182,13 +183,17 @@ func (m *Manager) joined(tenant string, r *managerpb.JoinRequest, o Options) (g 
 
 // offer is what a member must know to make its queue pair.
 func (g *group) offer(rank int) *managerpb.JoinResponse {
-	out := &managerpb.JoinResponse{Group: g.ID, Start: g.Start, Mtu: uint32(g.Tree.MTU), Window: uint32(g.Tree.Window), Mbps: uint32(g.Tree.Mbps)}
+	out := &managerpb.JoinResponse{Group: g.ID, Start: g.Start, Mtu: uint32(g.Tree.MTU), Window: uint32(g.Tree.Window), Mbps: uint32(g.Tree.Mbps),
+		MessageBytes: uint32(g.Tree.Message)}
 	for i := range g.Tree.Switches {
 		sw := &g.Tree.Switches[i]
 		for e, c := range sw.Children {
 			if c.Rank == rank {
 				end := g.Ends[sw.Name][e]
 				out.Peer = &managerpb.QueuePair{Qpn: end.QPN, Ip: end.IP, Mac: end.MAC}
+				if g.Mode == 1 {
+					out.Peer.Psn = g.psn(i, e)
+				}
 			}
 		}
 	}
@@ -246,7 +251,10 @@ func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*mana
 		if q == nil || q.Qpn < 2 || q.Qpn > roce.PSNMask || q.Ip == 0 || q.Mac >= 1<<48 {
 			return nil, invalid("rank %d: a queue pair is missing, has no address, or one of too many bits", r.Rank)
 		}
-		own = append(own, End{q.Qpn, q.Ip, q.Mac})
+		own = append(own, End{QPN: q.Qpn, IP: q.Ip, MAC: q.Mac})
+	}
+	if err := m.connection(g, int(r.Rank), r.Own, &own[0]); err != nil {
+		return nil, err
 	}
 	if err := m.report(context.WithoutCancel(ctx), g, int(r.Rank), own[0], own[1:]...); err != nil {
 		return nil, err
@@ -259,6 +267,45 @@ func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*mana
 	case <-ctx.Done():
 		return nil, cut(ctx)
 	}
+}
+
+// connection takes what a member's queue pair toward its switch has of its own in Mode I: the first PSN that it sends, and its path MTU.
+func (m *Manager) connection(g *group, rank int, q *managerpb.QueuePair, own *End) error {
+	if g.Mode != 1 {
+		if q.Psn != 0 || q.PathMtu != 0 {
+			return invalid("rank %d: a first PSN and a path MTU of its own: the switches are of mode %d", rank, g.Mode)
+		}
+		return nil
+	}
+	least, most := m.leastMTU(g, rank), uint32(g.Tree.MTU)
+	own.PSN, own.PathMTU = q.Psn, cmp.Or(q.PathMtu, most)
+	switch {
+	case own.PSN > roce.PSNMask:
+		return invalid("rank %d: its first PSN is %d, it can be %d at most", rank, own.PSN, uint32(roce.PSNMask))
+	case own.PathMTU < least || own.PathMTU > most || own.PathMTU&(own.PathMTU-1) != 0:
+		return invalid("rank %d: a path MTU of %d bytes, it can be a power of two from %d to %d", rank, own.PathMTU, least, most)
+	}
+	return nil
+}
+
+// leastMTU is the smallest path MTU that the switch beside a member takes in Mode I; 0 in other modes.
+func (m *Manager) leastMTU(g *group, rank int) uint32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.least(g, rank)
+}
+
+// least is leastMTU with mu held.
+func (m *Manager) least(g *group, rank int) uint32 {
+	for i := range g.Tree.Switches {
+		sw := &g.Tree.Switches[i]
+		if slices.ContainsFunc(sw.Children, func(c placement.Child) bool { return c.Rank == rank }) {
+			if s := m.switches[sw.Name]; g.Mode == 1 && s != nil && s.engine != nil {
+				return uint32(s.engine.LeastPathMTU())
+			}
+		}
+	}
+	return 0
 }
 
 func (m *Manager) reasonOf(g *group) string {
@@ -335,7 +382,8 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 		s := &managerpb.GroupStatus{Group: g.ID, Name: g.Name, Tenant: g.Tenant, State: string(g.state), Reason: g.reason, Members: slices.Clone(g.Members),
 			Mbps: uint32(g.Tree.Mbps), Tree: g.Tree.String()}
 		for i := range g.Tree.Switches {
-			s.Switches, s.Slots = append(s.Switches, g.Tree.Switches[i].Name), append(s.Slots, uint32(g.Tree.Switches[i].Slots))
+			at := &g.Tree.Switches[i]
+			s.Switches, s.Slots, s.Engines = append(s.Switches, at.Name), append(s.Slots, uint32(at.Slots)), append(s.Engines, uint32(at.Engine))
 		}
 		out.Groups = append(out.Groups, s)
 	}
@@ -352,6 +400,9 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 		if i := slices.IndexFunc(usage, func(u placement.Usage) bool { return u.Name == name }); i >= 0 {
 			u := usage[i]
 			s.Slots, s.Free, s.Groups, s.Records, s.SlotBytes = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit), uint32(u.SlotBytes)
+			for _, e := range u.Engines {
+				s.Engines = append(s.Engines, &managerpb.EngineStatus{Free: uint32(e.Free), Groups: uint32(e.Groups)})
+			}
 		}
 		out.Switches = append(out.Switches, s)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -45,8 +46,8 @@ type delayed struct {
 // nobody is a port at which nothing is: what is not the engine's leaves there.
 const nobody = 3
 
-func newPlant(t *testing.T) *plant {
-	p := &plant{world: newWorld(t, synthetic.Mini()), net: fabric.New(1), nics: map[string]*host.Host{}}
+func newPlant(t *testing.T, of contract.Params) *plant {
+	p := &plant{world: newWorld(t, of), net: fabric.New(1), nics: map[string]*host.Host{}}
 	number, byNumber := map[string]int{}, []*site{}
 	for _, n := range p.world.net.Nodes {
 		if s := p.sites[n.Name]; s != nil {
@@ -67,7 +68,7 @@ func newPlant(t *testing.T) *plant {
 			continue
 		}
 		h, err := host.New(host.Config{MAC: roce.MAC{2, 0, 0, 9, 0, b.Name[1]}, PeerMAC: mac(up, portA), IP: roce.IP4{10, 0, 1, b.Name[1]}, PeerIP: roce.IP4{10, 0, 0, up.ip},
-			UDPPort: 50000, TTL: 64, PathMTU: 1024, Window: 1, Timeout: 20_000, RNRCode: 1, CyclesPerMicrosecond: 250})
+			UDPPort: 50000, TTL: 64, PathMTU: 256, Window: 1, Timeout: 20_000, RNRCode: 1, CyclesPerMicrosecond: 250})
 		require.NoError(t, err)
 		p.nics[b.Name] = h
 		p.net.AddHost(number[a.Name], portA, h, link)
@@ -89,8 +90,11 @@ func (p *plant) join(name string, members []string, qpn uint32) *group {
 		nic, offer := p.nics[m], g.offer(rank)
 		require.Equal(p.t, nic.Config().PeerIP.Uint32(), offer.Peer.Ip)
 		require.Equal(p.t, nic.Config().PeerMAC.Uint64(), offer.Peer.Mac)
-		nic.Reconnect(qpn, offer.Peer.Qpn, roce.PSN(offer.Start))
 		own := End{QPN: qpn, IP: nic.Config().IP.Uint32(), MAC: nic.Config().MAC.Uint64()}
+		if nic.Reconnect(qpn, offer.Peer.Qpn, roce.PSN(offer.Start)); g.Mode == 1 {
+			own.PSN, own.PathMTU = uint32(0xFFFFFF-rank), 256
+			nic.ReconnectApart(qpn, offer.Peer.Qpn, roce.PSN(own.PSN), roce.PSN(offer.Peer.Psn))
+		}
 		require.NoError(p.t, p.m.report(p.ctx, g, rank, own))
 	}
 	require.Equal(p.t, Ready, g.state, g.reason)
@@ -146,13 +150,18 @@ func (p *plant) bypassed() (n int) {
 	return n
 }
 
-// A thousand groups are made, used and destroyed, one after the other. While one is used, all frames of the two groups before come to the
+// A thousand groups are made, used and destroyed, one after the other, and a hundred each on switches of two engines and of Mode I. While one is used, all frames of the two groups before come to the
 // switches once more, as if they had been under way all the time: none of them is taken for the new group's, and every sum is right.
 func TestGroupsWithTraffic(t *testing.T) {
-	p := newPlant(t)
+	for kind, groups := range []int{1000, 100, 100} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) { groupsWithTraffic(t, newPlant(t, kinds(kind)), groups) })
+	}
+}
+
+func groupsWithTraffic(t *testing.T, p *plant, groups int) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	late := 0
-	for i := range 1000 {
+	for i := range groups {
 		members := []string{"h0", "h1", "h2", "h3"}
 		rng.Shuffle(4, func(a, b int) { members[a], members[b] = members[b], members[a] })
 		g := p.join(fmt.Sprint("g", i), members[:2+rng.IntN(3)], uint32(17+i))
@@ -173,13 +182,13 @@ func TestGroupsWithTraffic(t *testing.T) {
 		p.now = p.now.Add(time.Millisecond)
 	}
 	t.Logf("%d late frames", late)
-	require.Greater(t, late, 10_000)
+	require.Greater(t, late, 10*groups)
 	require.Zero(t, p.agree("after all"))
 }
 
 // Two groups share the switches; one loses its manager, which another takes over from the store, and neither notices.
 func TestTrafficWithoutManager(t *testing.T) {
-	p := newPlant(t)
+	p := newPlant(t, synthetic.Mini())
 	rng := rand.New(rand.NewPCG(7, 8))
 	a := p.join("a", []string{"h0", "h2"}, 20)
 	b := p.join("b", []string{"h3", "h1"}, 21)

@@ -22,7 +22,7 @@ func (w *world) turn(name string) *group {
 	g, err := w.m.create(w.ctx, name, name, []string{"h0", "h1", "h2", "h3"}, Options{Mbps: 1000, DType: 3, Policy: temporal})
 	require.NoError(w.t, err)
 	for rank := range 4 {
-		require.NoError(w.t, w.m.report(w.ctx, g, rank, End{uint32(9 + rank), 7, 7}, End{uint32(20 + rank), 7, 7}, End{uint32(30 + rank), 7, 7}))
+		require.NoError(w.t, w.m.report(w.ctx, g, rank, End{QPN: uint32(9 + rank), IP: 7, MAC: 7}, End{QPN: uint32(20 + rank), IP: 7, MAC: 7}, End{QPN: uint32(30 + rank), IP: 7, MAC: 7}))
 	}
 	require.Equal(w.t, Ready, g.state, g.reason)
 	return g

@@ -5,6 +5,8 @@ package manager
 import (
 	pb "incforge/control/agentpb"
 	"incforge/control/placement"
+	"incforge/internal/splitmix"
+	"incforge/roce"
 )
 
 // Collectives, by their codes in the registers.
@@ -24,21 +26,37 @@ func (r *record) request(sw int) *pb.CommitRequest {
 	at := &t.Switches[sw]
 	out := &pb.CommitRequest{Group: r.ID, Settings: r.settings(sw)}
 	remote := func(e End, host bool) {
-		port := 0xC000 | (r.Start+uint32(len(out.Remotes))*257+uint32(sw)*4099)&0x3FFF
-		out.Remotes = append(out.Remotes, &pb.Remote{End: &pb.End{Qpn: e.QPN, Ip: e.IP, Mac: e.MAC}, Host: host, UdpSourcePort: port})
+		own := len(out.Remotes)
+		port := 0xC000 | (r.Start+uint32(own)*257+uint32(sw)*4099)&0x3FFF
+		far := &pb.Remote{End: &pb.End{Qpn: e.QPN, Ip: e.IP, Mac: e.MAC}, Host: host, UdpSourcePort: port}
+		if r.Mode == 1 {
+			far.RqPsn, far.SqPsn, far.PathMtu = e.PSN, r.psn(sw, own), e.PathMTU
+		}
+		out.Remotes = append(out.Remotes, far)
+	}
+	// What another switch of the tree sends begins with a PSN of its own, too; between switches packets are as large as they may be.
+	between := func(sw, endpoint int) {
+		e := r.Ends[t.Switches[sw].Name][endpoint]
+		e.PSN, e.PathMTU = r.psn(sw, endpoint), uint32(t.MTU)
+		remote(e, false)
 	}
 	for _, c := range at.Children {
 		if c.Rank >= 0 {
 			remote(r.Hosts[c.Rank], true)
 			continue
 		}
-		below := r.Ends[t.Switches[c.Switch].Name]
-		remote(below[len(below)-1], false) // its endpoint to the parent is the last
+		between(c.Switch, len(r.Ends[t.Switches[c.Switch].Name])-1) // its endpoint to the parent is the last
 	}
 	if at.Parent >= 0 {
-		remote(r.Ends[t.Switches[at.Parent].Name][indexOf(t, sw)], false)
+		between(at.Parent, indexOf(t, sw))
 	}
 	return out
+}
+
+// psn is the first PSN that a switch sends by an endpoint in Mode I, where each direction of a queue pair has its own. All follow from START, which is random, so that
+// the record alone says them.
+func (r *record) psn(sw, endpoint int) uint32 {
+	return uint32(splitmix.At(uint64(r.Start), uint64(sw)<<8|uint64(endpoint))) & roce.PSNMask
 }
 
 // indexOf is the endpoint of a switch's parent that leads to it.
@@ -84,12 +102,13 @@ func (r *record) settings(sw int) *pb.Settings {
 			hosts |= 1 << e
 		}
 	}
-	s := &pb.Settings{Start: r.Start, Log2N: uint32(t.Log2N), InMask: children, OutMask: children, AckMask: hosts, BigEndian: o.BigEndian}
+	s := &pb.Settings{Start: r.Start, Log2N: uint32(t.Log2N), InMask: children, OutMask: children, AckMask: hosts, BigEndian: o.BigEndian,
+		WholeMessages: o.Whole}
 	if at.Parent >= 0 {
 		s.HasParent, s.Parent = true, uint32(n)
 		edges |= 1 << n
 	}
-	if r.Mode == 3 {
+	if r.Mode == 3 || r.Mode == 1 {
 		s.PipeSlots = uint32(t.Window)
 	}
 	if o.InBand {

@@ -50,6 +50,25 @@ func orders() [][]int { return [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {1, 3, 2, 0}}
 
 var everyOrder = flag.Bool("orders", false, "every case of the campaigns in every order of members, instead of in one")
 
+// kinds are the switches that the campaigns have, of two groups each: one engine, two, and one of Mode I.
+func kinds(number int) contract.Params {
+	p := synthetic.Mini()
+	switch number % 3 {
+	case 1:
+		p.Engines, p.Groups = 2, 1
+	case 2:
+		p = messages()
+	}
+	return p
+}
+
+// messages are parameters of Mode I: 16 slots of two of the longest packets.
+func messages() contract.Params {
+	p := synthetic.Mini()
+	p.Mode, p.HopRTTNS, p.MessageBytes, p.WindowMessages, p.BufferBytes = 1, 2000, 2048, 4, 32768
+	return p
+}
+
 // each runs a case in every order, or in the one whose turn it is.
 func each(number int, run func(order []int)) {
 	all := orders()
@@ -75,8 +94,9 @@ type site struct {
 	ports  []*pb.Port
 	lost   bool // the network to it is cut
 	shared int  // slots of groups that take turns
-	// then happens when it has said how it is, before that is heard.
+	// then happens when it has said how it is, before that is heard; says changes what it says that it holds.
 	then func()
+	says func(*pb.ListResponse)
 }
 
 var errKilled = errors.New("killed")
@@ -230,9 +250,13 @@ func (c client) Describe(_ context.Context, r *pb.DescribeRequest, _ ...grpc.Cal
 	return d, err
 }
 func (c client) List(_ context.Context, r *pb.ListRequest, _ ...grpc.CallOption) (*pb.ListResponse, error) {
-	return call(c, false, func(ctx context.Context, r *pb.ListRequest) (*pb.ListResponse, error) {
+	l, err := call(c, false, func(ctx context.Context, r *pb.ListRequest) (*pb.ListResponse, error) {
 		return c.site.agent.List(ctx, r)
 	}, r)
+	if err == nil && c.site.says != nil {
+		c.site.says(l)
+	}
+	return l, err
 }
 func (c client) Counters(_ context.Context, r *pb.CountersRequest, _ ...grpc.CallOption) (*pb.CountersResponse, error) {
 	return call(c, false, func(ctx context.Context, r *pb.CountersRequest) (*pb.CountersResponse, error) {
@@ -349,7 +373,11 @@ func (w *world) make(name string) (*group, error) {
 		if rank >= len(members) {
 			continue
 		}
-		if err := w.m.report(w.ctx, g, rank, End{QPN: uint32(100 + rank), IP: uint32(0x0A000100 + rank), MAC: uint64(0x020000000100 + rank)}); err != nil {
+		own := End{QPN: uint32(100 + rank), IP: uint32(0x0A000100 + rank), MAC: uint64(0x020000000100 + rank)}
+		if g.Mode == 1 {
+			own.PSN, own.PathMTU = uint32(0xFFFFF0+rank), 256<<(rank%3)
+		}
+		if err := w.m.report(w.ctx, g, rank, own); err != nil {
 			return g, err
 		}
 	}
@@ -362,7 +390,7 @@ func (w *world) installed(id string) (n int) {
 	for name, s := range w.sites {
 		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
 		require.NoError(w.t, err)
-		free := s.man.Params.Slots()
+		free := s.man.Params.EngineCount() * s.man.Params.Slots()
 		for _, g := range l.Groups {
 			enabled := s.engine.Engine().Enabled(int(g.Record))
 			require.Equal(w.t, g.State == pb.State_STATE_INSTALLED, enabled, "%s: %v", name, g)

@@ -108,12 +108,14 @@ type Options struct {
 	// Payload of a full packet, bytes.
 	Mtu uint32 `protobuf:"varint,4,opt,name=mtu,proto3" json:"mtu,omitempty"`
 	// Codes of the engine's registers. In an in-band group the ranks say by controls what comes next, and these mean nothing.
-	InBand        bool   `protobuf:"varint,5,opt,name=in_band,json=inBand,proto3" json:"in_band,omitempty"`
-	Collective    uint32 `protobuf:"varint,6,opt,name=collective,proto3" json:"collective,omitempty"`
-	Op            uint32 `protobuf:"varint,7,opt,name=op,proto3" json:"op,omitempty"`
-	Dtype         uint32 `protobuf:"varint,8,opt,name=dtype,proto3" json:"dtype,omitempty"`
-	Root          uint32 `protobuf:"varint,9,opt,name=root,proto3" json:"root,omitempty"`
-	BigEndian     bool   `protobuf:"varint,10,opt,name=big_endian,json=bigEndian,proto3" json:"big_endian,omitempty"`
+	InBand     bool   `protobuf:"varint,5,opt,name=in_band,json=inBand,proto3" json:"in_band,omitempty"`
+	Collective uint32 `protobuf:"varint,6,opt,name=collective,proto3" json:"collective,omitempty"`
+	Op         uint32 `protobuf:"varint,7,opt,name=op,proto3" json:"op,omitempty"`
+	Dtype      uint32 `protobuf:"varint,8,opt,name=dtype,proto3" json:"dtype,omitempty"`
+	Root       uint32 `protobuf:"varint,9,opt,name=root,proto3" json:"root,omitempty"`
+	BigEndian  bool   `protobuf:"varint,10,opt,name=big_endian,json=bigEndian,proto3" json:"big_endian,omitempty"`
+	// Mode I: nothing of a message leaves a switch before it is complete there.
+	WholeMessages bool `protobuf:"varint,11,opt,name=whole_messages,json=wholeMessages,proto3" json:"whole_messages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -218,22 +220,34 @@ func (x *Options) GetBigEndian() bool {
 	return false
 }
 
+func (x *Options) GetWholeMessages() bool {
+	if x != nil {
+		return x.WholeMessages
+	}
+	return false
+}
+
 type JoinResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names this instance of the group in the calls that follow.
 	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	// The far end of the member's queue pair, and the PSN with which both directions begin.
+	// The far end of the member's queue pair, and the PSN with which both directions begin. In Mode I each end of that
+	// queue pair begins with a PSN of its own, and only the members' own queue pairs, those of a ring, begin with start.
 	Peer  *QueuePair `protobuf:"bytes,2,opt,name=peer,proto3" json:"peer,omitempty"`
 	Start uint32     `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
-	Mtu   uint32     `protobuf:"varint,4,opt,name=mtu,proto3" json:"mtu,omitempty"`
-	// Packets under way.
+	// The payload of a full packet; in Mode I the largest path MTU.
+	Mtu uint32 `protobuf:"varint,4,opt,name=mtu,proto3" json:"mtu,omitempty"`
+	// Packets under way, in Mode I messages.
 	Window uint32 `protobuf:"varint,5,opt,name=window,proto3" json:"window,omitempty"`
 	Mbps   uint32 `protobuf:"varint,6,opt,name=mbps,proto3" json:"mbps,omitempty"`
 	// What all engines of the tree have: bit N stands for the code N of an element type, or of an operation.
 	Dtypes uint32 `protobuf:"fixed32,7,opt,name=dtypes,proto3" json:"dtypes,omitempty"`
 	Ops    uint32 `protobuf:"fixed32,8,opt,name=ops,proto3" json:"ops,omitempty"`
 	// The group takes turns: a lock is asked for before each collective, and without one the members do it among themselves.
-	Turns         bool `protobuf:"varint,9,opt,name=turns,proto3" json:"turns,omitempty"`
+	Turns bool `protobuf:"varint,9,opt,name=turns,proto3" json:"turns,omitempty"`
+	// Mode I: the longest message in bytes, and the smallest path MTU; 0 in other modes.
+	MessageBytes  uint32 `protobuf:"varint,10,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
+	LeastMtu      uint32 `protobuf:"varint,11,opt,name=least_mtu,json=leastMtu,proto3" json:"least_mtu,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -331,11 +345,28 @@ func (x *JoinResponse) GetTurns() bool {
 	return false
 }
 
+func (x *JoinResponse) GetMessageBytes() uint32 {
+	if x != nil {
+		return x.MessageBytes
+	}
+	return 0
+}
+
+func (x *JoinResponse) GetLeastMtu() uint32 {
+	if x != nil {
+		return x.LeastMtu
+	}
+	return 0
+}
+
 type QueuePair struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Qpn           uint32                 `protobuf:"varint,1,opt,name=qpn,proto3" json:"qpn,omitempty"`
-	Ip            uint32                 `protobuf:"fixed32,2,opt,name=ip,proto3" json:"ip,omitempty"`
-	Mac           uint64                 `protobuf:"fixed64,3,opt,name=mac,proto3" json:"mac,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Qpn   uint32                 `protobuf:"varint,1,opt,name=qpn,proto3" json:"qpn,omitempty"`
+	Ip    uint32                 `protobuf:"fixed32,2,opt,name=ip,proto3" json:"ip,omitempty"`
+	Mac   uint64                 `protobuf:"fixed64,3,opt,name=mac,proto3" json:"mac,omitempty"`
+	// Mode I, of a queue pair toward a switch: the first PSN that this end sends, and the path MTU in both directions; a member that says 0 has the largest.
+	Psn           uint32 `protobuf:"varint,4,opt,name=psn,proto3" json:"psn,omitempty"`
+	PathMtu       uint32 `protobuf:"varint,5,opt,name=path_mtu,json=pathMtu,proto3" json:"path_mtu,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -387,6 +418,20 @@ func (x *QueuePair) GetIp() uint32 {
 func (x *QueuePair) GetMac() uint64 {
 	if x != nil {
 		return x.Mac
+	}
+	return 0
+}
+
+func (x *QueuePair) GetPsn() uint32 {
+	if x != nil {
+		return x.Psn
+	}
+	return 0
+}
+
+func (x *QueuePair) GetPathMtu() uint32 {
+	if x != nil {
+		return x.PathMtu
 	}
 	return 0
 }
@@ -1036,8 +1081,9 @@ type GroupStatus struct {
 	Mbps     uint32   `protobuf:"varint,8,opt,name=mbps,proto3" json:"mbps,omitempty"`
 	// The tree from its root, every switch with what is below it: spine0(leaf0(h0 h1) leaf1(h4)).
 	Tree string `protobuf:"bytes,9,opt,name=tree,proto3" json:"tree,omitempty"`
-	// Slots that the group has, by the switches above.
+	// Slots that the group has, by the switches above, and which engine of each serves it.
 	Slots         []uint32 `protobuf:"varint,10,rep,packed,name=slots,proto3" json:"slots,omitempty"`
+	Engines       []uint32 `protobuf:"varint,11,rep,packed,name=engines,proto3" json:"engines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1142,6 +1188,13 @@ func (x *GroupStatus) GetSlots() []uint32 {
 	return nil
 }
 
+func (x *GroupStatus) GetEngines() []uint32 {
+	if x != nil {
+		return x.Engines
+	}
+	return nil
+}
+
 type SwitchStatus struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1154,7 +1207,9 @@ type SwitchStatus struct {
 	// Queue pair numbers that can be given out now.
 	Qpns uint32 `protobuf:"varint,7,opt,name=qpns,proto3" json:"qpns,omitempty"`
 	// What a slot holds.
-	SlotBytes     uint32 `protobuf:"varint,8,opt,name=slot_bytes,json=slotBytes,proto3" json:"slot_bytes,omitempty"`
+	SlotBytes uint32 `protobuf:"varint,8,opt,name=slot_bytes,json=slotBytes,proto3" json:"slot_bytes,omitempty"`
+	// The engines one by one, where there are several: slots above are those of all.
+	Engines       []*EngineStatus `protobuf:"bytes,9,rep,name=engines,proto3" json:"engines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1245,6 +1300,65 @@ func (x *SwitchStatus) GetSlotBytes() uint32 {
 	return 0
 }
 
+func (x *SwitchStatus) GetEngines() []*EngineStatus {
+	if x != nil {
+		return x.Engines
+	}
+	return nil
+}
+
+type EngineStatus struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Free          uint32                 `protobuf:"varint,1,opt,name=free,proto3" json:"free,omitempty"`
+	Groups        uint32                 `protobuf:"varint,2,opt,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EngineStatus) Reset() {
+	*x = EngineStatus{}
+	mi := &file_control_managerpb_manager_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EngineStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EngineStatus) ProtoMessage() {}
+
+func (x *EngineStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_control_managerpb_manager_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EngineStatus.ProtoReflect.Descriptor instead.
+func (*EngineStatus) Descriptor() ([]byte, []int) {
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *EngineStatus) GetFree() uint32 {
+	if x != nil {
+		return x.Free
+	}
+	return 0
+}
+
+func (x *EngineStatus) GetGroups() uint32 {
+	if x != nil {
+		return x.Groups
+	}
+	return 0
+}
+
 var File_control_managerpb_manager_proto protoreflect.FileDescriptor
 
 const file_control_managerpb_manager_proto_rawDesc = "" +
@@ -1254,7 +1368,7 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\amembers\x18\x02 \x03(\tR\amembers\x12\x12\n" +
 	"\x04rank\x18\x03 \x01(\rR\x04rank\x126\n" +
-	"\aoptions\x18\x04 \x01(\v2\x1c.incforge.manager.v1.OptionsR\aoptions\"\xf8\x01\n" +
+	"\aoptions\x18\x04 \x01(\v2\x1c.incforge.manager.v1.OptionsR\aoptions\"\x9f\x02\n" +
 	"\aOptions\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x12\n" +
 	"\x04mbps\x18\x02 \x01(\rR\x04mbps\x12\x1d\n" +
@@ -1270,7 +1384,8 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x04root\x18\t \x01(\rR\x04root\x12\x1d\n" +
 	"\n" +
 	"big_endian\x18\n" +
-	" \x01(\bR\tbigEndian\"\xec\x01\n" +
+	" \x01(\bR\tbigEndian\x12%\n" +
+	"\x0ewhole_messages\x18\v \x01(\bR\rwholeMessages\"\xae\x02\n" +
 	"\fJoinResponse\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x122\n" +
 	"\x04peer\x18\x02 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x04peer\x12\x14\n" +
@@ -1280,11 +1395,16 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x04mbps\x18\x06 \x01(\rR\x04mbps\x12\x16\n" +
 	"\x06dtypes\x18\a \x01(\aR\x06dtypes\x12\x10\n" +
 	"\x03ops\x18\b \x01(\aR\x03ops\x12\x14\n" +
-	"\x05turns\x18\t \x01(\bR\x05turns\"?\n" +
+	"\x05turns\x18\t \x01(\bR\x05turns\x12#\n" +
+	"\rmessage_bytes\x18\n" +
+	" \x01(\rR\fmessageBytes\x12\x1b\n" +
+	"\tleast_mtu\x18\v \x01(\rR\bleastMtu\"l\n" +
 	"\tQueuePair\x12\x10\n" +
 	"\x03qpn\x18\x01 \x01(\rR\x03qpn\x12\x0e\n" +
 	"\x02ip\x18\x02 \x01(\aR\x02ip\x12\x10\n" +
-	"\x03mac\x18\x03 \x01(\x06R\x03mac\"\xdb\x01\n" +
+	"\x03mac\x18\x03 \x01(\x06R\x03mac\x12\x10\n" +
+	"\x03psn\x18\x04 \x01(\rR\x03psn\x12\x19\n" +
+	"\bpath_mtu\x18\x05 \x01(\rR\apathMtu\"\xdb\x01\n" +
 	"\rReportRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x120\n" +
@@ -1320,7 +1440,7 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x0eStatusResponse\x128\n" +
 	"\x06groups\x18\x01 \x03(\v2 .incforge.manager.v1.GroupStatusR\x06groups\x12=\n" +
 	"\bswitches\x18\x02 \x03(\v2!.incforge.manager.v1.SwitchStatusR\bswitches\x12\x16\n" +
-	"\x06events\x18\x03 \x03(\tR\x06events\"\xf1\x01\n" +
+	"\x06events\x18\x03 \x03(\tR\x06events\"\x8b\x02\n" +
 	"\vGroupStatus\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
@@ -1332,7 +1452,8 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x04mbps\x18\b \x01(\rR\x04mbps\x12\x12\n" +
 	"\x04tree\x18\t \x01(\tR\x04tree\x12\x14\n" +
 	"\x05slots\x18\n" +
-	" \x03(\rR\x05slots\"\xcb\x01\n" +
+	" \x03(\rR\x05slots\x12\x18\n" +
+	"\aengines\x18\v \x03(\rR\aengines\"\x88\x02\n" +
 	"\fSwitchStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\rR\x05slots\x12\x12\n" +
@@ -1342,7 +1463,11 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\atrouble\x18\x06 \x01(\tR\atrouble\x12\x12\n" +
 	"\x04qpns\x18\a \x01(\rR\x04qpns\x12\x1d\n" +
 	"\n" +
-	"slot_bytes\x18\b \x01(\rR\tslotBytes2\xc4\x04\n" +
+	"slot_bytes\x18\b \x01(\rR\tslotBytes\x12;\n" +
+	"\aengines\x18\t \x03(\v2!.incforge.manager.v1.EngineStatusR\aengines\":\n" +
+	"\fEngineStatus\x12\x12\n" +
+	"\x04free\x18\x01 \x01(\rR\x04free\x12\x16\n" +
+	"\x06groups\x18\x02 \x01(\rR\x06groups2\xc4\x04\n" +
 	"\aManager\x12K\n" +
 	"\x04Join\x12 .incforge.manager.v1.JoinRequest\x1a!.incforge.manager.v1.JoinResponse\x12Q\n" +
 	"\x06Report\x12\".incforge.manager.v1.ReportRequest\x1a#.incforge.manager.v1.ReportResponse\x12P\n" +
@@ -1364,7 +1489,7 @@ func file_control_managerpb_manager_proto_rawDescGZIP() []byte {
 	return file_control_managerpb_manager_proto_rawDescData
 }
 
-var file_control_managerpb_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_control_managerpb_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_control_managerpb_manager_proto_goTypes = []any{
 	(*JoinRequest)(nil),     // 0: incforge.manager.v1.JoinRequest
 	(*Options)(nil),         // 1: incforge.manager.v1.Options
@@ -1384,6 +1509,7 @@ var file_control_managerpb_manager_proto_goTypes = []any{
 	(*StatusResponse)(nil),  // 15: incforge.manager.v1.StatusResponse
 	(*GroupStatus)(nil),     // 16: incforge.manager.v1.GroupStatus
 	(*SwitchStatus)(nil),    // 17: incforge.manager.v1.SwitchStatus
+	(*EngineStatus)(nil),    // 18: incforge.manager.v1.EngineStatus
 }
 var file_control_managerpb_manager_proto_depIdxs = []int32{
 	1,  // 0: incforge.manager.v1.JoinRequest.options:type_name -> incforge.manager.v1.Options
@@ -1395,25 +1521,26 @@ var file_control_managerpb_manager_proto_depIdxs = []int32{
 	3,  // 6: incforge.manager.v1.ReportResponse.previous:type_name -> incforge.manager.v1.QueuePair
 	16, // 7: incforge.manager.v1.StatusResponse.groups:type_name -> incforge.manager.v1.GroupStatus
 	17, // 8: incforge.manager.v1.StatusResponse.switches:type_name -> incforge.manager.v1.SwitchStatus
-	0,  // 9: incforge.manager.v1.Manager.Join:input_type -> incforge.manager.v1.JoinRequest
-	4,  // 10: incforge.manager.v1.Manager.Report:input_type -> incforge.manager.v1.ReportRequest
-	10, // 11: incforge.manager.v1.Manager.Watch:input_type -> incforge.manager.v1.WatchRequest
-	6,  // 12: incforge.manager.v1.Manager.Lock:input_type -> incforge.manager.v1.LockRequest
-	8,  // 13: incforge.manager.v1.Manager.Unlock:input_type -> incforge.manager.v1.UnlockRequest
-	12, // 14: incforge.manager.v1.Manager.Destroy:input_type -> incforge.manager.v1.DestroyRequest
-	14, // 15: incforge.manager.v1.Manager.Status:input_type -> incforge.manager.v1.StatusRequest
-	2,  // 16: incforge.manager.v1.Manager.Join:output_type -> incforge.manager.v1.JoinResponse
-	5,  // 17: incforge.manager.v1.Manager.Report:output_type -> incforge.manager.v1.ReportResponse
-	11, // 18: incforge.manager.v1.Manager.Watch:output_type -> incforge.manager.v1.WatchResponse
-	7,  // 19: incforge.manager.v1.Manager.Lock:output_type -> incforge.manager.v1.LockResponse
-	9,  // 20: incforge.manager.v1.Manager.Unlock:output_type -> incforge.manager.v1.UnlockResponse
-	13, // 21: incforge.manager.v1.Manager.Destroy:output_type -> incforge.manager.v1.DestroyResponse
-	15, // 22: incforge.manager.v1.Manager.Status:output_type -> incforge.manager.v1.StatusResponse
-	16, // [16:23] is the sub-list for method output_type
-	9,  // [9:16] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	18, // 9: incforge.manager.v1.SwitchStatus.engines:type_name -> incforge.manager.v1.EngineStatus
+	0,  // 10: incforge.manager.v1.Manager.Join:input_type -> incforge.manager.v1.JoinRequest
+	4,  // 11: incforge.manager.v1.Manager.Report:input_type -> incforge.manager.v1.ReportRequest
+	10, // 12: incforge.manager.v1.Manager.Watch:input_type -> incforge.manager.v1.WatchRequest
+	6,  // 13: incforge.manager.v1.Manager.Lock:input_type -> incforge.manager.v1.LockRequest
+	8,  // 14: incforge.manager.v1.Manager.Unlock:input_type -> incforge.manager.v1.UnlockRequest
+	12, // 15: incforge.manager.v1.Manager.Destroy:input_type -> incforge.manager.v1.DestroyRequest
+	14, // 16: incforge.manager.v1.Manager.Status:input_type -> incforge.manager.v1.StatusRequest
+	2,  // 17: incforge.manager.v1.Manager.Join:output_type -> incforge.manager.v1.JoinResponse
+	5,  // 18: incforge.manager.v1.Manager.Report:output_type -> incforge.manager.v1.ReportResponse
+	11, // 19: incforge.manager.v1.Manager.Watch:output_type -> incforge.manager.v1.WatchResponse
+	7,  // 20: incforge.manager.v1.Manager.Lock:output_type -> incforge.manager.v1.LockResponse
+	9,  // 21: incforge.manager.v1.Manager.Unlock:output_type -> incforge.manager.v1.UnlockResponse
+	13, // 22: incforge.manager.v1.Manager.Destroy:output_type -> incforge.manager.v1.DestroyResponse
+	15, // 23: incforge.manager.v1.Manager.Status:output_type -> incforge.manager.v1.StatusResponse
+	17, // [17:24] is the sub-list for method output_type
+	10, // [10:17] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_control_managerpb_manager_proto_init() }
@@ -1427,7 +1554,7 @@ func file_control_managerpb_manager_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_managerpb_manager_proto_rawDesc), len(file_control_managerpb_manager_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -100,7 +100,7 @@ func (s *search) tree(c Candidate) Tree {
 	s.flood(c.Mbps, c.Depth)
 	branches, _ := s.grow(c.root, c.Mbps, c.Depth)
 	t := Tree{Group: s.r.Group, Policy: s.r.Policy.String(), Members: slices.Clone(s.r.Members), Depth: c.Depth, Mbps: c.Mbps, Window: 1 << c.Log2N / 2,
-		Log2N: c.Log2N, MTU: s.r.MTU}
+		Log2N: c.Log2N, MTU: s.r.MTU, Message: s.r.Message}
 	rank := map[int]int{}
 	for i, m := range s.members {
 		rank[m] = i

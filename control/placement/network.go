@@ -17,10 +17,10 @@ type Node struct {
 	Host bool
 	// Level of a switch, from 1 beside the hosts upwards, if the network has levels.
 	Level int
-	// Engine are the parameters of the switch's engine; nil if it has none.
+	// Engine are the parameters of the switch's engine, which say how many of them it has; nil if it has none.
 	Engine *contract.Params
-	// Shared is how many slots groups that take turns have in turn there, SetAside how many of the buffer no group has for as long as it lives. 0: such groups have
-	// slots of their own, as others have.
+	// Shared is how many slots groups that take turns have in turn there, SetAside how many of the buffer no group has for as long as it lives; with several engines
+	// in each of them. 0: such groups have slots of their own, as others have.
 	Shared, SetAside int
 }
 

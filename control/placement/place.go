@@ -21,8 +21,9 @@ type Request struct {
 	Policy  Policy
 	// Mbps is the width that is wanted, Least the least that will do; 0 is Mbps.
 	Mbps, Least int
-	// MTU is the payload of a full packet in bytes. Mode is the engines' mode.
-	MTU, Mode int
+	// MTU is the payload of a full packet in bytes. Mode is the engines' mode. Message is the longest message in bytes, in Mode I, where a slot has room for one; other
+	// modes have none.
+	MTU, Mode, Message int
 	// DType is the element type's code. InBand is a group that is told by its ranks what to do next, whatever the type.
 	DType  uint8
 	InBand bool
@@ -36,11 +37,13 @@ type Tree struct {
 	Policy  string   `json:"policy"`
 	Members []string `json:"members"`
 	Depth   int      `json:"depth"`
-	// Mbps is the width, Window the packets under way with which it is reached; engines keep 2^Log2N of them.
+	// Mbps is the width, Window the packets under way with which it is reached, in Mode I messages of at most Message bytes; engines keep 2^Log2N of them.
 	Mbps   int `json:"mbps"`
 	Window int `json:"window"`
 	Log2N  int `json:"log2_n"`
 	MTU    int `json:"mtu"`
+	// Message is 0 in other modes than Mode I.
+	Message int `json:"message,omitempty"`
 	// Switches begin with the root; parents come before their children.
 	Switches []Switch `json:"switches"`
 }
@@ -74,7 +77,9 @@ type Switch struct {
 	Port   int `json:"port"`
 	// Children are by endpoint; the endpoint after the last child's leads to the parent.
 	Children []Child `json:"children"`
-	// Base is the group's first slot, Slots how many it has. InTurn: it has them in its turns alone, and Base is 0.
+	// Engine is the one of the switch's engines that serves the group. Base is the group's first slot there, Slots how many it has. InTurn: it has them in its turns
+	// alone, and Base is 0.
+	Engine int  `json:"engine,omitempty"`
 	Base   int  `json:"base"`
 	Slots  int  `json:"slots"`
 	InTurn bool `json:"in_turn,omitempty"`
@@ -114,10 +119,8 @@ type linkState struct {
 }
 
 type nodeState struct {
-	memory memory
-	inTurn int // slots that groups have in turn, one beside the other
-	groups int // that use the engine
-	down   bool
+	engines []engineState
+	down    bool
 }
 
 // placed is a tree with what it holds of each of its links. It holds nothing any more at the switches that are gone, and of the links below them.
@@ -147,7 +150,9 @@ func New(net *Network) (*Placer, error) {
 		if n.Engine == nil {
 			continue
 		}
-		p.nodes[i].memory = newMemory(n.Engine.Slots() - n.SetAside)
+		for range n.Engine.EngineCount() {
+			p.nodes[i].engines = append(p.nodes[i].engines, engineState{memory: newMemory(n.Engine.Slots() - n.SetAside)})
+		}
 		e, ok := known[n.Engine]
 		if !ok {
 			e = len(p.engines)
@@ -209,14 +214,12 @@ func (p *Placer) Place(r Request) (Tree, error) {
 	g := &placed{tree: s.tree(c), held: map[int]int{}, gone: map[string]bool{}}
 	for i := range g.tree.Switches {
 		sw := &g.tree.Switches[i]
-		if sw.InTurn {
-			continue
-		}
-		base, ok := p.nodes[sw.node].memory.take(sw.Slots)
-		if !ok {
+		if sw.Engine = s.engineFor(sw.node, sw.Slots); sw.Engine < 0 {
 			panic(fmt.Sprintf("placement: %s lost slots while a tree was searched", sw.Name)) // search saw them free
 		}
-		sw.Base = base
+		if !sw.InTurn {
+			sw.Base, _ = p.at(sw).memory.take(sw.Slots)
+		}
 	}
 	p.hold(g, r.Policy)
 	return g.tree.clone(), nil
@@ -224,14 +227,16 @@ func (p *Placer) Place(r Request) (Tree, error) {
 
 // hold enters the links and group records of a tree whose slots are taken.
 func (p *Placer) hold(g *placed, policy Policy) {
-	for _, sw := range g.tree.Switches {
+	for i := range g.tree.Switches {
+		sw := &g.tree.Switches[i]
 		if g.gone[sw.Name] {
 			continue
 		}
-		n := &p.nodes[sw.node]
-		n.groups++
+		e := p.at(sw)
+		e.groups++
+		e.load += load(&g.tree, sw)
 		if sw.InTurn {
-			n.inTurn += sw.Slots
+			e.inTurn += sw.Slots
 		}
 		for _, c := range sw.Children {
 			l := &p.links[c.link]
@@ -251,30 +256,35 @@ func (p *Placer) Hold(t Tree) error {
 	if err != nil {
 		return err
 	}
-	for i, sw := range g.tree.Switches {
+	for i := range g.tree.Switches {
+		sw := &g.tree.Switches[i]
 		if p.claim(sw) {
 			continue
 		}
-		for _, back := range g.tree.Switches[:i] {
-			if !back.InTurn {
-				p.nodes[back.node].memory.give(back.Base, back.Slots)
+		for j := range i {
+			if back := &g.tree.Switches[j]; !back.InTurn {
+				p.at(back).memory.give(back.Base, back.Slots)
 			}
 		}
 		if sw.InTurn {
 			return fmt.Errorf("hold group %s: it needs %d slots in turn, %s shares %d", t.Group, sw.Slots, sw.Name, p.net.Nodes[sw.node].Shared)
 		}
-		return fmt.Errorf("hold group %s: slots %d to %d of %s are not free", t.Group, sw.Base, sw.Base+sw.Slots-1, sw.Name)
+		where := sw.Name
+		if len(p.nodes[sw.node].engines) > 1 {
+			where = fmt.Sprintf("engine %d of %s", sw.Engine, sw.Name)
+		}
+		return fmt.Errorf("hold group %s: slots %d to %d of %s are not free", t.Group, sw.Base, sw.Base+sw.Slots-1, where)
 	}
 	p.hold(g, policy)
 	return nil
 }
 
 // claim takes what a tree has of a switch's slots, if all of them are free.
-func (p *Placer) claim(sw Switch) bool {
+func (p *Placer) claim(sw *Switch) bool {
 	if sw.InTurn {
 		return sw.Slots <= p.net.Nodes[sw.node].Shared
 	}
-	return p.nodes[sw.node].memory.claim(sw.Base, sw.Slots)
+	return p.at(sw).memory.claim(sw.Base, sw.Slots)
 }
 
 // HoldRest enters what is left of a tree that is being removed: not the switches that are gone, nor those whose slots others have by now.
@@ -283,7 +293,8 @@ func (p *Placer) HoldRest(t Tree, gone []string) error {
 	if err != nil {
 		return err
 	}
-	for _, sw := range g.tree.Switches {
+	for i := range g.tree.Switches {
+		sw := &g.tree.Switches[i]
 		g.gone[sw.Name] = slices.Contains(gone, sw.Name) || !p.claim(sw)
 	}
 	p.hold(g, policy)
@@ -327,6 +338,9 @@ func (p *Placer) locate(t *Tree) error {
 		if sw.Parent >= i || (sw.Parent < 0) != (i == 0) {
 			return fmt.Errorf("switch %s has its parent at %d: no tree", sw.Name, sw.Parent)
 		}
+		if engines := p.net.Nodes[n].Engine.EngineCount(); sw.Engine < 0 || sw.Engine >= engines {
+			return fmt.Errorf("switch %s has %d engines, the group is at engine %d", sw.Name, engines, sw.Engine)
+		}
 		sw.node = n
 	}
 	for i := range t.Switches {
@@ -361,8 +375,8 @@ func (p *Placer) Release(group string) bool {
 	if !ok {
 		return false
 	}
-	for _, sw := range g.tree.Switches {
-		p.vacate(g, sw)
+	for i := range g.tree.Switches {
+		p.vacate(g, &g.tree.Switches[i])
 	}
 	delete(p.groups, group)
 	return true
@@ -374,25 +388,26 @@ func (p *Placer) Vacate(group, node string) {
 	if !ok {
 		return
 	}
-	for _, sw := range g.tree.Switches {
-		if sw.Name == node {
+	for i := range g.tree.Switches {
+		if sw := &g.tree.Switches[i]; sw.Name == node {
 			p.vacate(g, sw)
 		}
 	}
 }
 
-func (p *Placer) vacate(g *placed, sw Switch) {
+func (p *Placer) vacate(g *placed, sw *Switch) {
 	if g.gone[sw.Name] {
 		return
 	}
 	g.gone[sw.Name] = true
-	n := &p.nodes[sw.node]
+	e := p.at(sw)
 	if sw.InTurn {
-		n.inTurn -= sw.Slots
+		e.inTurn -= sw.Slots
 	} else {
-		n.memory.give(sw.Base, sw.Slots)
+		e.memory.give(sw.Base, sw.Slots)
 	}
-	n.groups--
+	e.groups--
+	e.load -= load(&g.tree, sw)
 	for _, c := range sw.Children {
 		p.links[c.link].held -= g.held[c.link]
 		p.links[c.link].groups--
@@ -425,20 +440,32 @@ func (p *Placer) LinkDown(link int) bool { return p.links[link].down }
 // Usage is what groups hold of a switch's engine.
 type Usage struct {
 	Name          string
-	Slots, Free   int // of the buffer, without what is set aside for turns
+	Slots, Free   int // of all buffers, without what is set aside for turns
 	SlotBytes     int // that a slot holds
 	Groups, Limit int
 	Down          bool
+	// Engines are the engines one by one, where there are several.
+	Engines []EngineUsage
 }
+
+// EngineUsage is what groups hold of one of the engines of a switch: Free are its slots that nobody has.
+type EngineUsage struct{ Groups, Free int }
 
 // Usage lists the switches that have an engine.
 func (p *Placer) Usage() []Usage {
 	var all []Usage
 	for i, n := range p.net.Nodes {
-		if n.Engine != nil {
-			s := p.nodes[i]
-			all = append(all, Usage{n.Name, n.Engine.Slots() - n.SetAside, s.memory.left(), slotBytes(n.Engine), s.groups, n.Engine.AllGroups(), s.down})
+		if n.Engine == nil {
+			continue
 		}
+		s, e := &p.nodes[i], n.Engine
+		u := Usage{Name: n.Name, Slots: e.EngineCount() * (e.Slots() - n.SetAside), Free: s.left(), SlotBytes: slotBytes(e), Groups: s.groups(), Limit: e.AllGroups(), Down: s.down}
+		for j := range s.engines {
+			if len(s.engines) > 1 {
+				u.Engines = append(u.Engines, EngineUsage{s.engines[j].groups, s.engines[j].memory.left()})
+			}
+		}
+		all = append(all, u)
 	}
 	return all
 }

@@ -19,11 +19,17 @@ import (
 // drawNetwork draws a network of a few switches and hosts that may be joined in any way, with engines that differ.
 func drawNetwork(t *rapid.T) *Network {
 	net := &Network{HopRTT: time.Microsecond, Levels: rapid.Bool().Draw(t, "levels")}
-	mode := rapid.IntRange(2, 3).Draw(t, "mode")
+	mode := rapid.IntRange(1, 3).Draw(t, "mode")
 	switches, members := rapid.IntRange(2, 4).Draw(t, "switches"), rapid.IntRange(2, 4).Draw(t, "hosts")
 	for i := range switches {
 		e := engine(rapid.IntRange(1, 3).Draw(t, "groups"), 8, rapid.IntRange(4, 96).Draw(t, "slots"))
-		e.Mode = mode
+		e.Mode, e.Engines = mode, rapid.IntRange(1, 3).Draw(t, "engines")
+		if mode == 1 {
+			e.MessageBytes = 1024 // as long as a slot of the others
+			if rapid.IntRange(0, 3).Draw(t, "short messages") > 0 {
+				e.MessageBytes, e.BufferBytes = 4096, e.BufferBytes*4
+			}
+		}
 		if rapid.IntRange(0, 3).Draw(t, "wide") == 0 { // in-band groups take two slots a packet
 			e.DTypes = contract.ElementNames()
 		}
@@ -76,6 +82,9 @@ func drawRequest(t *rapid.T, net *Network, name string) Request {
 			r.Mode = n.Engine.Mode
 		}
 	}
+	if r.Mode == 1 {
+		r.Message = 1024 << rapid.IntRange(0, 2).Draw(t, "message")
+	}
 	if rapid.Bool().Draw(t, "edge-disjoint") {
 		r.Policy = EdgeDisjoint{}
 	}
@@ -122,24 +131,34 @@ func (a *account) links(t Tree) (all []int) {
 	return all
 }
 
-// run is the longest run of free slots of a node; 0 if it can serve no group more.
-func (a *account) run(node int) int {
-	e := a.net.Nodes[node].Engine
-	if e == nil {
-		return 0
+// run is the longest run of free slots of an engine of a node that can serve one group more; 0 if none can.
+func (a *account) run(node int) (most int) {
+	if e := a.net.Nodes[node].Engine; e != nil {
+		for engine := range e.EngineCount() {
+			run, _ := a.engine(node, engine)
+			most = max(most, run)
+		}
 	}
+	return most
+}
+
+// engine is the longest run of free slots of one engine of a node, 0 if it can serve no group more, and what its groups may send: their rates, each as often as it has
+// endpoints there.
+func (a *account) engine(node, engine int) (most, load int) {
+	e := a.net.Nodes[node].Engine
 	used, groups := make([]bool, e.Slots()), 0
 	for _, t := range a.trees {
-		for _, sw := range t.Switches {
-			if sw.Name == a.net.Nodes[node].Name {
+		for j, sw := range t.Switches {
+			if sw.Name == a.net.Nodes[node].Name && sw.Engine == engine {
 				groups++
+				load += t.Mbps * (len(sw.Children) + min(j, 1))
 				for i := range sw.Slots {
 					used[sw.Base+i] = true
 				}
 			}
 		}
 	}
-	most, run := 0, 0
+	run := 0
 	for _, u := range used {
 		if run++; u {
 			run = 0
@@ -147,9 +166,9 @@ func (a *account) run(node int) int {
 		most = max(most, run)
 	}
 	if groups >= e.Groups {
-		return 0
+		most = 0
 	}
-	return most
+	return most, load
 }
 
 // bruteForce looks at every set of links, at every root, and returns the widest tree of each depth, without those that a lower one is as
@@ -215,10 +234,13 @@ func judge(a *account, r Request, set uint, root int) (depth, mbps int, ok bool)
 			for n := 2; n*slots <= a.run(node); n *= 2 {
 				packets = n / 2
 			}
-			if r.Mode == 3 {
+			if r.Mode != 2 {
 				hops = 1
 			}
-			mbps = min(mbps, packets*r.MTU*8*1000/(hops*1000))
+			if r.Mode == 1 && a.net.Nodes[node].Engine != nil && a.net.Nodes[node].Engine.MessageBytes < r.Message {
+				return 0, 0, false
+			}
+			mbps = min(mbps, packets*max(r.MTU, r.Message)*8*1000/(hops*1000))
 		}
 	}
 	return depth, mbps, true
@@ -295,6 +317,13 @@ func checkTree(t *rapid.T, a *account, r Request, tree Tree, front [][2]int) {
 	for i, sw := range tree.Switches {
 		at, _ := a.net.Find(sw.Name)
 		require.LessOrEqual(t, len(sw.Children), a.net.Nodes[at].Engine.Members)
+		room, load := a.engine(at, sw.Engine)
+		require.GreaterOrEqual(t, room, sw.Slots)
+		for other := range a.net.Nodes[at].Engine.EngineCount() { // no other that could take the group has less to do
+			if room, less := a.engine(at, other); room >= sw.Slots {
+				require.LessOrEqual(t, load, less)
+			}
+		}
 		require.NotEmpty(t, sw.Children)
 		if i > 0 { // its port leads where the parent's leads here
 			up, _ := a.net.Find(tree.Switches[sw.Parent].Name)
@@ -309,7 +338,7 @@ func checkTree(t *rapid.T, a *account, r Request, tree Tree, front [][2]int) {
 // checkAccount looks for links with more on them than they have, and for slots and records that two groups have.
 func checkAccount(t *rapid.T, a *account) {
 	type slot struct{ name, at any }
-	seen, groups := map[slot]string{}, map[string]int{}
+	seen, groups := map[slot]string{}, map[slot]int{} // by switch and engine
 	for i, tree := range a.trees {
 		for j, other := range a.trees[:i] {
 			_, alone := a.policy[i].(EdgeDisjoint)
@@ -319,10 +348,11 @@ func checkAccount(t *rapid.T, a *account) {
 			}
 		}
 		for _, sw := range tree.Switches {
-			groups[sw.Name]++
+			groups[slot{sw.Name, sw.Engine}]++
 			for s := range sw.Slots {
-				require.Empty(t, seen[slot{sw.Name, sw.Base + s}])
-				seen[slot{sw.Name, sw.Base + s}] = tree.Group
+				at := slot{fmt.Sprint(sw.Name, "/", sw.Engine), sw.Base + s}
+				require.Empty(t, seen[at])
+				seen[at] = tree.Group
 			}
 		}
 	}
@@ -335,9 +365,10 @@ func checkAccount(t *rapid.T, a *account) {
 		}
 		require.LessOrEqual(t, held, a.net.Links[l].Mbps)
 	}
-	for name, n := range groups {
-		at, _ := a.net.Find(name)
+	for of, n := range groups {
+		at, _ := a.net.Find(of.name.(string))
 		require.LessOrEqual(t, n, a.net.Nodes[at].Engine.Groups)
+		require.Less(t, of.at.(int), a.net.Nodes[at].Engine.EngineCount())
 	}
 }
 

@@ -3,6 +3,7 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -29,7 +30,7 @@ type search struct {
 	list        []int // the nodes touched
 }
 
-// fit is what a group needs of an engine: the slots of a packet, and the largest logarithm of packets that there can be; none if
+// fit is what a group needs of an engine: the slots of a packet, or message, and the largest logarithm of packets that there can be; none if
 // the engine cannot serve it.
 type fit struct{ slots, most int }
 
@@ -50,6 +51,10 @@ func (p *Placer) search(r Request) (*search, error) {
 		return bad("a width of %d Mbit/s, at least %d", r.Mbps, r.Least)
 	case r.MTU < 4 || r.MTU%4 != 0:
 		return bad("an MTU of %d bytes: it must be a multiple of 4", r.MTU)
+	case r.Mode == 1 && (bits.OnesCount(uint(r.MTU)) != 1 || bits.OnesCount(uint(r.Message)) != 1 || r.Message < r.MTU):
+		return bad("an MTU of %d bytes, messages of %d: in Mode I both must be powers of two, and a message as long as a packet", r.MTU, r.Message)
+	case r.Mode != 1 && r.Message != 0:
+		return bad("messages of %d bytes: Mode I alone has them", r.Message)
 	case int(r.DType) >= len(contract.ElementNames()):
 		return bad("no element type has the code %d", r.DType)
 	}
@@ -79,17 +84,17 @@ func (p *Placer) search(r Request) (*search, error) {
 	return s, nil
 }
 
-// trip is the round trip that the window has to cover: of the whole tree in Mode II, of a hop in Mode III.
+// trip is the round trip that the window has to cover: of the whole tree in Mode II, of a hop in Modes III and I.
 func (s *search) trip(depth int) time.Duration {
-	if s.r.Mode == 3 {
+	if s.r.Mode == 3 || s.r.Mode == 1 {
 		return s.p.net.HopRTT
 	}
 	return s.p.net.HopRTT * time.Duration(depth)
 }
 
-// width is what 2^k packets kept, a window of half of them, let through in a tree of that depth, in Mbit/s.
+// width is what 2^k packets kept, or messages, a window of half of them, let through in a tree of that depth, in Mbit/s.
 func (s *search) width(k, depth int) int {
-	return int(int64(s.r.MTU) * 8 * 1000 << (k - 1) / max(s.trip(depth).Nanoseconds(), 1))
+	return int(int64(max(s.r.MTU, s.r.Message)) * 8 * 1000 << (k - 1) / max(s.trip(depth).Nanoseconds(), 1))
 }
 
 // log2N is the least k that lets so much through.
@@ -122,17 +127,24 @@ func (s *search) suits(e *contract.Params, k int) string {
 		return fmt.Sprintf("has an engine of mode %d, %d asked", e.Mode, r.Mode)
 	case e.MTUBytes < r.MTU:
 		return fmt.Sprintf("takes packets of %d bytes, %d asked", e.MTUBytes, r.MTU)
+	case e.Mode == 1 && e.LeastPathMTU() > r.MTU:
+		return fmt.Sprintf("takes a path MTU of %d bytes at least, %d asked", e.LeastPathMTU(), r.MTU)
+	case e.Mode == 1 && e.MessageBytes < r.Message:
+		return fmt.Sprintf("takes messages of %d bytes, %d asked", e.MessageBytes, r.Message)
 	case r.InBand && !e.InBand:
 		return "has an engine without in_band"
 	case !r.InBand && e.DTypeMask()>>r.DType&1 == 0:
 		return fmt.Sprintf("has an engine without %s", contract.ElementNames()[r.DType])
 	case k > e.MaxLog2N() || s.slots(e, k) > e.Slots():
+		if n := e.EngineCount(); n > 1 {
+			return fmt.Sprintf("has %s in each of its %d engines, %s asked of one", kib(e, e.Slots()), n, kib(e, s.slots(e, k)))
+		}
 		return fmt.Sprintf("has %s in all, %s asked", kib(e, e.Slots()), kib(e, s.slots(e, k)))
 	}
 	return ""
 }
 
-// slots is what 2^k packets of the group take in an engine.
+// slots is what 2^k packets of the group, or messages, take in an engine.
 func (s *search) slots(e *contract.Params, k int) int { return e.Units(s.r.DType, s.r.InBand) << k }
 
 // lacks says why a switch cannot take the group with 2^k packets; it is empty if it can.
@@ -145,18 +157,14 @@ func (s *search) lacks(node, k int) string {
 	switch {
 	case n.down:
 		return "is down"
-	case n.groups >= e.AllGroups():
-		return fmt.Sprintf("serves %d groups and can serve no more", n.groups)
+	case n.groups() >= e.AllGroups():
+		return fmt.Sprintf("serves %d groups and can serve no more", n.groups())
 	case s.inTurn(node):
 		if shared := s.p.net.Nodes[node].Shared; shared < s.slots(e, k) {
 			return fmt.Sprintf("shares %s, %s asked", kib(e, shared), kib(e, s.slots(e, k)))
 		}
-	case n.memory.most < s.slots(e, k):
-		text := fmt.Sprintf("has %s left, %s asked", kib(e, n.memory.left()), kib(e, s.slots(e, k)))
-		if n.memory.left() >= s.slots(e, k) {
-			text += fmt.Sprintf("; at most %s of it in one piece", kib(e, n.memory.most))
-		}
-		return text
+	case !s.takesSome(node, s.slots(e, k)):
+		return s.noEngine(node, s.slots(e, k))
 	}
 	return ""
 }
@@ -167,23 +175,11 @@ func (s *search) usable(node, k int) bool {
 	if e < 0 || k > s.fits[e].most {
 		return false
 	}
-	n, room := &s.p.nodes[node], s.p.nodes[node].memory.most
-	if s.inTurn(node) {
-		room = s.p.net.Nodes[node].Shared
-	}
-	return s.empty || !n.down && n.groups < s.p.engines[e].AllGroups() && room >= s.fits[e].slots<<k
+	return s.empty || !s.p.nodes[node].down && s.takesSome(node, s.fits[e].slots<<k)
 }
 
 // inTurn tells whether the group has its slots at a switch in turn.
 func (s *search) inTurn(node int) bool { return s.r.InTurn && s.p.net.Nodes[node].Shared > 0 }
-
-// left is how many slots a switch has for the group; where it has them in turn, less what others like it have, which may be more than there are.
-func (s *search) left(node int) int {
-	if s.inTurn(node) {
-		return s.p.net.Nodes[node].Shared - s.p.nodes[node].inTurn
-	}
-	return s.p.nodes[node].memory.left()
-}
 
 // slotBytes is what a slot of an engine holds.
 func slotBytes(e *contract.Params) int { return e.SlotBytes() * e.Planes() }
@@ -325,12 +321,13 @@ func (s *search) best(depth int) (c Candidate, ok bool) {
 // at is the best tree of a width: its root is the one with the most slots left, or the fewest that others have in turn, of equals the first.
 func (s *search) at(mbps, depth int) (c Candidate, ok bool) {
 	roots := s.flood(mbps, depth)
-	slices.SortFunc(roots, func(a, b int) int {
-		if d := s.left(b) - s.left(a); d != 0 && !s.empty {
-			return d
+	left := make(map[int]int, len(roots))
+	for _, root := range roots {
+		if !s.empty {
+			left[root] = s.left(root, s.log2N(mbps, depth))
 		}
-		return a - b
-	})
+	}
+	slices.SortFunc(roots, func(a, b int) int { return cmp.Or(left[b]-left[a], a-b) })
 	for _, root := range roots {
 		if _, over := s.grow(root, mbps, depth); over < 0 {
 			return Candidate{Root: s.p.net.Nodes[root].Name, Others: len(roots) - 1, Depth: depth, Mbps: mbps, Log2N: s.log2N(mbps, depth), root: root}, true

@@ -53,7 +53,7 @@ func TestInTurn(t *testing.T) {
 	require.Equal(t, p.nodes, late.nodes)
 	late.Vacate("t0", "leaf0")
 	late.Release("t1")
-	require.Equal(t, 16, late.nodes[late.names["leaf0"]].inTurn)
+	require.Equal(t, 16, late.nodes[late.names["leaf0"]].engines[0].inTurn)
 	for _, tree := range trees {
 		late.Release(tree.Group)
 	}

@@ -157,14 +157,6 @@ func Read(path string, m *contract.Manifest, ports []int) (*Setup, error) {
 	return Parse(path, text, m, ports)
 }
 
-// noMessages refuses Mode I where an agent has the groups: what it is told of them has no first PSNs and path MTUs of endpoints.
-func (s *Setup) noMessages() error {
-	if s.p.Mode != 1 || s.own == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: mode is 1: agents are told no first PSNs and path MTUs of endpoints (docs/termination.md)", ErrSetup)
-}
-
 // Parse is Read of a text; file names it in messages.
 func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup, error) {
 	s := &Setup{p: m.Params, ports: ports, Bypass: map[int]int{}}
@@ -178,9 +170,6 @@ func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup,
 
 // ParseGroup reads the mapping of one more group, as groups files have it, and checks it against the groups that there are.
 func (s *Setup) ParseGroup(file string, text []byte) (g Group, err error) {
-	if err := s.noMessages(); err != nil {
-		return g, err
-	}
 	r := s.resolver(file, -1)
 	var f fileGroup
 	if !r.Read(text, &f) {

@@ -333,11 +333,6 @@ func TestSetupMessages(t *testing.T) {
 		require.ErrorIs(t, err, ErrSetup)
 		require.ErrorContains(t, err, c.want)
 	}
-	m := full()
-	m.Params.Mode = 1
-	_, err = Managed(m, Address{}).ParseGroup("f.yaml", []byte("{}"))
-	require.ErrorIs(t, err, ErrSetup)
-	require.ErrorContains(t, err, "mode is 1: agents are told no first PSNs and path MTUs of endpoints")
 }
 
 // TestSetupPorts: an endpoint where nobody can be is a mistake.

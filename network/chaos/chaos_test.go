@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -70,6 +71,34 @@ func TestParking(t *testing.T) {
 		assert.Empty(t, sum.Failures)
 		assert.Greater(t, sum.Parks, 5)
 		assert.Greater(t, sum.Refused, 5)
+	}
+}
+
+// TestEngines: on switches of four engines with a group each cases are what they are on others, and the groups are at work at engines of their own.
+func TestEngines(t *testing.T) {
+	t.Parallel()
+	for mode, sets := range map[int][]string{1: {"mode=1", "message_bytes=2048", "window_messages=2"}, 2: nil, 3: {"mode=3"}} {
+		e := engine(t, "mini", append(sets, "engines=4", "groups=1", "park=true"))
+		var mu sync.Mutex
+		var all []*dut.Reference
+		e.Open = func(uint64) (dut.DUT, error) {
+			d, err := dut.NewReference(e.Manifest)
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, d)
+			return d, err
+		}
+		sum, err := (&Runner{DUT: Reference, Engines: []Engine{e}}).Campaign(context.Background(), Campaign{From: 1, To: 12})
+		require.NoError(t, err)
+		assert.Empty(t, sum.Failures)
+		results := [4]uint64{}
+		for _, d := range all {
+			for i := range results {
+				results[i] += d.Engine().EngineCounters(i)[inc.TxResult]
+			}
+		}
+		assert.Positive(t, results[0], "Mode %d", mode)
+		assert.Positive(t, results[1], "Mode %d", mode)
 	}
 }
 
