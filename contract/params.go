@@ -65,6 +65,8 @@ type Params struct {
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
 	PortDrop  bool `json:"port_drop,omitempty"`
+	// PortCutThrough tells that a port begins to send a frame before it is whole.
+	PortCutThrough bool `json:"port_cut_through,omitempty"`
 	// VLAN tells that endpoints' records have 802.1Q tags.
 	VLAN bool `json:"vlan,omitempty"`
 	// Interrupts tells that there is an interrupt line (docs/interrupts.md).

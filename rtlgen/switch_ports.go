@@ -33,10 +33,17 @@ func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueue
 	in := stream.PortRx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles,
 		Drop: leaf.Bit(p.PortDrop)}
 	out := stream.PortTx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, Drop: leaf.Bit(p.PortDrop)}
+	cut := stream.PortTxCut{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Start: d.PortStartWords, Drop: leaf.Bit(p.PortDrop)}
 	for i := range p.Ports {
 		var rx, tx graph.Describer = in, out
-		if len(p.PortClockMHz) > 0 {
+		clocked := len(p.PortClockMHz) > 0
+		switch {
+		case clocked && p.PortCutThrough:
+			rx, tx = cdc.PortRx(in), cdc.PortTxCut(cut)
+		case clocked:
 			rx, tx = cdc.PortRx(in), cdc.PortTx(out)
+		case p.PortCutThrough:
+			tx = cut
 		}
 		q.rx = append(q.rx, c.Add(fmt.Sprintf("u_rx_p%d", i), rx))
 		if p.Priorities == 1 {

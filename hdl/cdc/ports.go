@@ -27,7 +27,7 @@ func (p PortRx) Module() (*graph.Module, error) {
 	if err := queue.Rules("inc_port_rx_cdc").Err(); err != nil {
 		return nil, err
 	}
-	m, err := portQueue("inc_port_rx_cdc", p.Bytes, p.DepthW, stream.PortTake(p))
+	m, err := portQueue("inc_port_rx_cdc", p.Bytes, p.DepthW, p.DepthW+1, stream.PortTake(p))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (p PortTx) Module() (*graph.Module, error) {
 	if err := stream.PortRules("inc_port_tx_cdc", p.PortBytes, p.Bytes, p.DepthW).Err(); err != nil {
 		return nil, err
 	}
-	m, err := portQueue("inc_port_tx_cdc", p.Bytes, p.DepthW, stream.PortPut{Bytes: p.Bytes, DepthW: p.DepthW, Drop: p.Drop},
+	m, err := portQueue("inc_port_tx_cdc", p.Bytes, p.DepthW, p.DepthW+1, stream.PortPut{Bytes: p.Bytes, DepthW: p.DepthW, Drop: p.Drop},
 		stream.PortSend{PortBytes: p.PortBytes, Bytes: p.Bytes})
 	if err != nil {
 		return nil, err
@@ -63,8 +63,28 @@ func (p PortTx) Module() (*graph.Module, error) {
 	return m, nil
 }
 
-// portQueue is what both queues have: clocks, the memory between them, and what crosses.
-func portQueue(name string, bytes, depthW int, parts ...graph.Describer) (*graph.Module, error) {
+// PortTxCut is inc_port_tx_cut_cdc: stream.PortTxCut for a port with a clock of its own. Its contract is the head of inc_port_tx_cut_cdc.v.
+type PortTxCut stream.PortTxCut
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p PortTxCut) Module() (*graph.Module, error) {
+	queue := stream.PortTxCut(p)
+	if err := queue.Rules("inc_port_tx_cut_cdc").Err(); err != nil {
+		return nil, err
+	}
+	m, err := portQueue("inc_port_tx_cut_cdc", p.Bytes, p.DepthW, p.DepthW+2, queue.Admit(), stream.PortSend{PortBytes: p.PortBytes, Bytes: p.Bytes})
+	if err != nil {
+		return nil, err
+	}
+	m.Latency, m.Purpose = "7 cycles", "the queue before a MAC that has a clock of its own, whose frames leave before they are whole"
+	m.Params = queue.Params()
+	m.Ports = append(m.Ports, across("m_axis_", queue.Streams())...)
+	m.Ports = append(m.Ports, leaf.On(portClock, leaf.In("pause", 1)), leaf.Out("count_frame", 1), leaf.Out("count_full", 1))
+	return m, nil
+}
+
+// portQueue is what all queues have: clocks, the memory between them, and what crosses, in counts of so many bits.
+func portQueue(name string, bytes, depthW, countW int, parts ...graph.Describer) (*graph.Module, error) {
 	source, err := leaf.Source(files, name)
 	if err != nil {
 		return nil, err
@@ -76,7 +96,7 @@ func portQueue(name string, bytes, depthW int, parts ...graph.Describer) (*graph
 		Streams:  []graph.Stream{{Name: "s_axis", Dir: graph.In}, {Name: "m_axis", Dir: graph.Out}},
 		Memories: []graph.Memory{words.At("u_mem", "queue")},
 	}
-	for _, d := range append(parts, Reset{}, Count{Width: depthW + 1}, Event{Width: eventBits}, words) {
+	for _, d := range append(parts, Reset{}, Count{Width: countW}, Event{Width: eventBits}, words) {
 		sub, err := d.Module()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

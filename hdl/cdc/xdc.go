@@ -38,7 +38,8 @@ func XDC(m *graph.Module, clocks ...verilog.Clock) ([]byte, error) {
 		if inst.Module.Name == "inc_cdc_reset" {
 			fmt.Fprintf(&out, "\n# %[1]s\nset_false_path -to [get_pins {%[1]s/far_reg_reg[*]/PRE}]\n", inst.Name)
 		}
-		if inst.Module.Name != "inc_port_rx_cdc" && inst.Module.Name != "inc_port_tx_cdc" {
+		crossings := counts(inst.Module.Name)
+		if crossings == nil {
 			continue
 		}
 		near, far := period[driver(body, inst, graph.DefaultClock)], period[driver(body, inst, portClock)]
@@ -46,7 +47,7 @@ func XDC(m *graph.Module, clocks ...verilog.Clock) ([]byte, error) {
 			return nil, fmt.Errorf("xdc of %s: the frequency of a clock of %s is not given", m.Name, inst.Name)
 		}
 		fmt.Fprintf(&out, "\n# %s\n", inst.Name)
-		for _, count := range counts(inst.Module.Name) {
+		for _, count := range crossings {
 			source := far
 			if count.near {
 				source = near
@@ -65,16 +66,21 @@ type count struct {
 	near bool
 }
 
-// counts are those of the queue of that name.
+// counts are those of the queue of that name, nil for what is no queue.
 func counts(module string) []count {
-	if module == "inc_port_tx_cdc" {
+	switch module {
+	case "inc_port_tx_cdc":
 		return []count{{"u_frames", true}, {"u_head", false}, {"u_sent/u_count", false}}
+	case "inc_port_tx_cut_cdc":
+		return []count{{"u_words", true}, {"u_frames", true}, {"u_head", false}, {"u_sent/u_count", false}}
+	case "inc_port_rx_cdc":
+		out := []count{{"u_frames", false}, {"u_head", true}}
+		for e := range 5 {
+			out = append(out, count{fmt.Sprintf("gen_event[%d].u_event/u_count", e), false})
+		}
+		return out
 	}
-	out := []count{{"u_frames", false}, {"u_head", true}}
-	for e := range 5 {
-		out = append(out, count{fmt.Sprintf("gen_event[%d].u_event/u_count", e), false})
-	}
-	return out
+	return nil
 }
 
 // driver is the clock that drives an instance's input.

@@ -57,8 +57,7 @@ func (p PortRx) Module() (*graph.Module, error) {
 // Rules are those of the module of that name, which has these parameters.
 func (p PortRx) Rules(module string) *leaf.Rules {
 	rules := PortRules(module, p.PortBytes, p.Bytes, p.DepthW)
-	rules.Refuse(p.Bytes > 0 && (p.MaxBytes < 2*p.Bytes || (p.MaxBytes+p.Bytes-1)/p.Bytes > leaf.Pow2(p.DepthW)-1),
-		"MAX_BYTES must be two beats at least, and fit the queue with a beat to spare")
+	refuseLongest(rules, p.MaxBytes, p.Bytes, p.DepthW)
 	rules.Refuse(p.Stall < 4, "STALL must be at least 4")
 	return rules
 }

@@ -111,6 +111,8 @@ type Derived struct {
 	// PortFrameBytes is the longest frame that a port's queues take, PortAddrBits the log2 of their depth in beats of the bus; 0 without queues.
 	PortFrameBytes int `json:"port_frame_bytes,omitempty"`
 	PortAddrBits   int `json:"port_addr_bits,omitempty"`
+	// PortStartWords is how many words of a frame, in beats of the bus, are in a port's queue when it begins to leave; 0 where frames are stored whole.
+	PortStartWords int `json:"port_start_words,omitempty"`
 
 	// MTUWords is the number of beats of a full payload: mtu_bytes / bus_bytes.
 	MTUWords int `json:"mtu_words"`
@@ -258,6 +260,7 @@ func (p Params) Derived() Derived {
 
 		PortFrameBytes: portFrame,
 		PortAddrBits:   portAddr,
+		PortStartWords: p.cutStart(),
 
 		MTUWords:        words,
 		WordBits:        clog2(words),

@@ -303,6 +303,13 @@ func fields() []field {
 			setBool: func(p *Params, v bool) { p.PortDrop = v },
 		},
 		{
+			key: "port_cut_through", kind: kindBool, def: "false", quiet: true,
+			doc: "With port_bytes: whether a port begins to send a frame before it is whole, as soon as it can no longer run dry. Widths and clocks must allow that " +
+				"(docs/ports.md).",
+			get:     func(p *Params) string { return strconv.FormatBool(p.PortCutThrough) },
+			setBool: func(p *Params, v bool) { p.PortCutThrough = v },
+		},
+		{
 			key: "port_clock_mhz", kind: kindNumbers, def: "[]", quiet: true, lo: 1, hi: maxClockMHz,
 			doc: "Clocks of the ports in MHz, if they are not that of the engine: one for all ports, or one a port. The queues of a port are then where clocks " +
 				"meet (docs/ports.md).",

@@ -151,6 +151,8 @@ type Params struct {
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
+	// PortCutThrough says whether a port begins to send a frame as soon as it can no longer run dry, instead of when it is whole.
+	PortCutThrough bool `yaml:"port_cut_through" json:"port_cut_through,omitempty"`
 	// PortClockMHz are the clocks of the ports in MHz: one for all, or one a port; nil if they have that of the engine.
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
 	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
@@ -211,7 +213,7 @@ func (p Params) Contract() contract.Params {
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
-		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
+		PortBytes: p.PortBytes, PortDrop: p.PortDrop, PortCutThrough: p.PortCutThrough, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
 	}
 }
 

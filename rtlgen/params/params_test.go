@@ -198,6 +198,14 @@ func TestBadInput(t *testing.T) {
 			`--set port_bytes=16: port_bytes: 16: must be at most 8, bus_bytes: a beat of the bus is made of those of a port`},
 		{"queues that are not there and drop", base, []string{"port_drop=true"},
 			`--set port_drop=true: port_drop: true: must be false without port_bytes: there are no queues that could be full`},
+		{"frames that leave before they are whole, by ports that store none", base, []string{"port_cut_through=true"},
+			`--set port_cut_through=true: port_cut_through: true: must be false without port_bytes: a port without queues stores no frame`},
+		{"frames that leave before a tree has their words", base, []string{"port_bytes=2", "port_cut_through=true", "accumulate=reproducible"},
+			`--set port_cut_through=true: port_cut_through: true: must be false with accumulate: reproducible: a row of a tree takes as many cycles as it has pairs, and a port would run dry`},
+		{"frames that leave before a bank has their words", base, []string{"port_bytes=2", "port_cut_through=true", "payload_banks=2"},
+			`--set port_cut_through=true: port_cut_through: true: must be false with payload_banks: 2: a word waits for the bank that is being written, and a port would run dry`},
+		{"ports faster than the bus", base, []string{"port_bytes=8", "port_cut_through=true", "port_clock_mhz=[250, 250, 250.1, 250]"},
+			`--set port_cut_through=true: port_cut_through: true: must be false with these widths and clocks: the engine may take 1 cycles for a word of 8 bytes, and a port sends one in 0.9996: it would run dry`},
 		{"a clock without queues", base, []string{"port_clock_mhz=100"},
 			`--set port_clock_mhz=100: port_clock_mhz: [100]: must be left out without port_bytes: clocks meet in the ports' queues`},
 		{"clocks for other ports", base, []string{"port_bytes=2", "port_clock_mhz=[1, 2]"},
@@ -280,7 +288,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_clock_mhz, vlan, priorities, interrupts, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -296,7 +304,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_clock_mhz, vlan, priorities, interrupts, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},

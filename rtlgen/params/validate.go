@@ -31,6 +31,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.payload()
 	c.adders()
 	c.ports()
+	c.cutThrough()
 	c.tree()
 	c.tags()
 	return c.out

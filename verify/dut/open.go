@@ -45,6 +45,8 @@ type Source struct {
 	Assert bool
 	// Cover has the engines count which lines, branches and bits of the Verilog they come through: RTL.Hits.
 	Cover bool
+	// Brief says that the engines run for less time than a compiler takes to optimise them.
+	Brief bool
 	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
 	PlusArgs []string
 	// Log receives what tools print; nil means none.
@@ -121,7 +123,7 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 		top = contract.TopCore
 	}
 	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
-	b.Trace, b.Cover = trace, s.Cover && !trace
+	b.Trace, b.Cover, b.Brief = trace, s.Cover && !trace, s.Brief
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}

@@ -66,6 +66,29 @@ func (d *RTL) until(i int, n uint64) uint64 {
 	}
 }
 
+// gapless fails the run when a frame that has begun to leave by port i stops inside: a MAC would have run dry.
+func (d *RTL) gapless(i int, name string) {
+	valid, ready, last := d.tvalid[i], fail.Must(d.model.Port("m_axis"+name+"_tready")), fail.Must(d.model.Port("m_axis"+name+"_tlast"))
+	inside, quiet := false, uint64(0)
+	look := func(now uint64) {
+		switch {
+		case d.rst.Bool():
+			quiet = now + 2 // of a port's clock, until the beat is gone
+			inside = false
+		case now <= quiet:
+		case valid.Bool():
+			inside = !(ready.Bool() && last.Bool())
+		case inside:
+			d.fail(fmt.Errorf("port %d has a gap in a frame that leaves, in cycle %d", i, d.Now()))
+		}
+	}
+	if c := d.clocks[i]; c != nil {
+		c.OnSample(func() { look(c.Now()) })
+		return
+	}
+	d.model.OnSample(func() { look(d.model.Now()) })
+}
+
 // pauses finds what pauses the ports.
 func (d *RTL) pauses() {
 	names := []string{"port_pause"}

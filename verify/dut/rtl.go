@@ -110,6 +110,9 @@ func (d *RTL) attach(seed uint64) {
 		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
 	}
 	if d.queues() {
+		for i, name := range names {
+			d.gapless(i, name)
+		}
 		d.watchQueues()
 		d.pauses()
 	}

@@ -129,6 +129,34 @@ module t_stream (
     input  wire txc_pause,
     output wire [1:0] txc_count,
 
+    // inc_port_tx_cut, 8 bytes to 2, 16 beats, frames to 64 bytes, begins with 3 beats, holds when full
+    input  wire [63:0] s_txd_tdata,
+    input  wire [7:0] s_txd_tkeep,
+    input  wire s_txd_tvalid,
+    output wire s_txd_tready,
+    input  wire s_txd_tlast,
+    output wire [15:0] m_txd_tdata,
+    output wire [1:0] m_txd_tkeep,
+    output wire m_txd_tvalid,
+    input  wire m_txd_tready,
+    output wire m_txd_tlast,
+    input  wire txd_pause,
+    output wire [1:0] txd_count,
+
+    // inc_port_tx_cut, 8 bytes to 8, 16 beats, frames to 64 bytes, begins with 2 beats, drops when full
+    input  wire [63:0] s_txe_tdata,
+    input  wire [7:0] s_txe_tkeep,
+    input  wire s_txe_tvalid,
+    output wire s_txe_tready,
+    input  wire s_txe_tlast,
+    output wire [63:0] m_txe_tdata,
+    output wire [7:0] m_txe_tkeep,
+    output wire m_txe_tvalid,
+    input  wire m_txe_tready,
+    output wire m_txe_tlast,
+    input  wire txe_pause,
+    output wire [1:0] txe_count,
+
     // inc_port_arbiter, three ports
     input  wire [63:0] s_a0_tdata,  s_a1_tdata,  s_a2_tdata,
     input  wire [7:0]  s_a0_tkeep,  s_a1_tkeep,  s_a2_tkeep,
@@ -240,6 +268,22 @@ module t_stream (
         .s_axis_tlast(s_txb_tlast),
         .m_axis_tdata(m_txb_tdata), .m_axis_tkeep(m_txb_tkeep), .m_axis_tvalid(m_txb_tvalid), .m_axis_tready(m_txb_tready),
         .m_axis_tlast(m_txb_tlast), .pause(txb_pause), .count_frame(txb_count[0]), .count_full(txb_count[1])
+    );
+
+    inc_port_tx_cut #(.PORT_BYTES(2), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .START(3), .DROP(0)) u_txd (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_txd_tdata), .s_axis_tkeep(s_txd_tkeep), .s_axis_tvalid(s_txd_tvalid), .s_axis_tready(s_txd_tready),
+        .s_axis_tlast(s_txd_tlast),
+        .m_axis_tdata(m_txd_tdata), .m_axis_tkeep(m_txd_tkeep), .m_axis_tvalid(m_txd_tvalid), .m_axis_tready(m_txd_tready),
+        .m_axis_tlast(m_txd_tlast), .pause(txd_pause), .count_frame(txd_count[0]), .count_full(txd_count[1])
+    );
+
+    inc_port_tx_cut #(.PORT_BYTES(8), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .START(2), .DROP(1)) u_txe (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_txe_tdata), .s_axis_tkeep(s_txe_tkeep), .s_axis_tvalid(s_txe_tvalid), .s_axis_tready(s_txe_tready),
+        .s_axis_tlast(s_txe_tlast),
+        .m_axis_tdata(m_txe_tdata), .m_axis_tkeep(m_txe_tkeep), .m_axis_tvalid(m_txe_tvalid), .m_axis_tready(m_txe_tready),
+        .m_axis_tlast(m_txe_tlast), .pause(txe_pause), .count_frame(txe_count[0]), .count_full(txe_count[1])
     );
 
     inc_port_tx #(.PORT_BYTES(1), .BYTES(8), .DEPTH_W(4), .DROP(0)) u_txc (
