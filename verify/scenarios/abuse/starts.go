@@ -40,7 +40,7 @@ func startsTogether(t *rig.T) {
 // startsAmongTraffic starts one group over and over while another's ACKs and data come in. In some start each write of what it sets finds the memory
 // taken by a frame's: half of the starts find traffic at all ports, the others none, so that the frame that comes then may meet any cycle of theirs.
 func startsAmongTraffic(t *rig.T) {
-	const rounds, spread = 160, 32
+	const rounds, spread = 80, 32
 	e := t.Engine()
 	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
 	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
