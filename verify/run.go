@@ -55,6 +55,8 @@ type Options struct {
 	Log *logrus.Logger
 	// Results, if not nil, receives each test's JSON line as it ends.
 	Results io.Writer
+	// Code, if not nil, is told as each test ends what the tests of its engine have hit of the Verilog by then, if the source has Cover.
+	Code func(config string, c Code)
 	// wrap lets tests of this package plant faults between engine and scoreboard.
 	wrap func(dut.DUT) dut.DUT
 }
@@ -197,7 +199,7 @@ type outcome struct {
 func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*runner]bool, err error) {
 	outcomes := map[int]outcome{}
 	failed := 0
-	ran = map[*runner]bool{}
+	ran, rep.Code = map[*runner]bool{}, map[string]Code{}
 	tests := len(all.runners) * len(all.scenarios) * all.seeds
 	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: tests, Progress: opt.Progress, Unit: "tests",
 		Run: func(ctx context.Context, i int) (outcome, error) {
@@ -220,6 +222,7 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 		},
 		Done: func(i int, o outcome) error {
 			outcomes[i] = o
+			all.job(i).addCode(rep.Code, o.Code)
 			if opt.Results != nil {
 				if err := json.NewEncoder(opt.Results).Encode(&o.Test); err != nil {
 					return fmt.Errorf("results: %w", err)
@@ -235,19 +238,27 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 			}
 			return nil
 		}})
-	rep.Coverage, rep.Code = cover.Map{}, map[string]Code{}
+	rep.Coverage = cover.Map{}
 	for _, i := range slices.Sorted(maps.Keys(outcomes)) {
 		rep.Tests = append(rep.Tests, outcomes[i].Test)
 		rep.Coverage.Merge(outcomes[i].Cover)
-		if hits := outcomes[i].Code; hits != nil {
-			r := all.job(i).runner
-			c := rep.Code[r.opt.Config]
-			c.Points, c.Tests = r.points, c.Tests+1
-			c.Hits.Merge(hits)
-			rep.Code[r.opt.Config] = c
-		}
 	}
 	return rep, ran, err
+}
+
+// addCode adds what a test has hit to what its engine's tests have.
+func (j job) addCode(all map[string]Code, hits code.Hits) {
+	if hits == nil {
+		return
+	}
+	config := j.opt.Config
+	c := all[config]
+	c.Points, c.Tests = j.points, c.Tests+1
+	c.Hits.Merge(hits)
+	all[config] = c
+	if j.opt.Code != nil {
+		j.opt.Code(config, c)
+	}
 }
 
 // name is a job's in progress reports, with the configuration if there are several.

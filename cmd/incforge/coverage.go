@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,9 @@ import (
 	"incforge/verify/dut"
 	"incforge/verify/scenarios"
 )
+
+// keepEvery is how often at most the coverage so far is written.
+const keepEvery = 5 * time.Second
 
 // errUncovered means that less than asked for was hit.
 var errUncovered = errors.New("lines or branches that nothing came to")
@@ -35,7 +39,8 @@ func (a *app) coverage() *cobra.Command {
 	)
 	cmd := &cobra.Command{Use: "coverage CONFIG", Short: "Which lines, branches and bits of the Verilog the scenarios come through",
 		Long: `Run the scenarios on a model that counts which lines, branches and bits of the Verilog they come through, all instances of a module taken
-together. What nothing can come to may be excused in excuses.yaml, with a reason each; what else was missed is listed.`,
+together. What nothing can come to may be excused in excuses.yaml, with a reason each; what else was missed is listed. With --json what is known is
+written while the scenarios run, so that a run that is killed leaves it; --merge goes on from there.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := scenarios.Select(opt.Scenario); err != nil {
 				return usageError{err}
@@ -54,6 +59,20 @@ together. What nothing can come to may be excused in excuses.yaml, with a reason
 			defer done()
 			opt.Source, opt.Config, opt.Log = dut.Source{ManifestDir: dir, Kind: dut.KindRTL, Cover: true, Log: a.log}, args[0], a.log
 			opt.Progress = a.progress("coverage of %s", args[0])
+			var written time.Time
+			opt.Code = func(_ string, c verify.Code) { // an hour's run that is killed leaves what it knew
+				if jsonFile == "" || time.Since(written) < keepEvery {
+					return
+				}
+				rep, err := coverageOf(dir, c, merge)
+				if err == nil {
+					err = writeJSON(jsonFile, rep)
+				}
+				if err != nil {
+					a.log.WithError(err).Warn("the coverage so far")
+				}
+				written = time.Now()
+			}
 			found, runErr := verify.Run(cmd.Context(), opt)
 			opt.Progress.Stop()
 			if len(found.Code) == 0 {

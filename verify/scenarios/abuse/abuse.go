@@ -31,6 +31,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "registers written at random, any address, value and strobes: one group stays exact, and nobody without a part is sent anything"},
 		{Name: "starts-together", Run: startsTogether, Needs: rig.NeedGroups(2),
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
+		{Name: "starts-among-traffic", Run: startsAmongTraffic, Needs: rig.NeedGroups(2),
+			Doc: "a group is started over and over while another's data and ACKs come in at all ports: neither waits for long, and both work"},
 		{Name: "interrupts", Run: interrupts, Needs: needInterrupts,
 			Doc: "what can happen to an engine sets its cause alone, and raises the line while it is set and enabled"},
 		{Name: "priorities", Run: priorities, Needs: needPriorities,

@@ -37,6 +37,34 @@ func startsTogether(t *rig.T) {
 	}
 }
 
+// startsAmongTraffic starts one group over and over while another's ACKs and data come in. In some start each write of what it sets finds the memory
+// taken by a frame's: half of the starts find traffic at all ports, the others none, so that the frame that comes then may meet any cycle of theirs.
+func startsAmongTraffic(t *rig.T) {
+	const rounds, spread = 80, 32
+	e := t.Engine()
+	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
+	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	for k := range rounds {
+		round := busy.Round(busy.PSN(k), 4*t.Rand.IntN(33))
+		var frames []rig.Frame
+		for _, c := range t.Shuffled(busy.Members()) {
+			if k > 0 {
+				frames = append(frames, busy.Ack(c, busy.PSN(k-1)))
+			}
+			frames = append(frames, round.Frame(c))
+		}
+		before := k % 2 * len(frames)
+		e.Put(frames[:before]...)
+		e.Write("GROUP_CTRL", again.Index, start)
+		e.StepTo(e.Now() + uint64(t.Rand.IntN(spread)))
+		e.Put(frames[before:]...)
+		awaitStarted(e, again.Index)
+	}
+	e.Settle()
+	again.CompleteFrom(0, 2)
+	busy.CompleteFrom(rounds, 2)
+}
+
 // startReads is how often GROUP_STATUS is read at most before a group must have started.
 const startReads = 10_000
 
