@@ -84,7 +84,17 @@ func TestNotOfTheirOwn(t *testing.T) {
 // A host whose packet breaks the protocol of Mode I loses its connection at the switch, which does nothing more with it. The group ends for all, with the reason, within five
 // seconds, and the others go on.
 func TestRefusedBySwitch(t *testing.T) {
-	c, ctx := newCluster(t, paramsOf(1), live.Faults{}), within(t, time.Minute)
+	for _, interrupts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("interrupts %v", interrupts), func(t *testing.T) {
+			p := paramsOf(1)
+			p.Interrupts = interrupts
+			refusedBySwitch(t, newCluster(t, p, live.Faults{}))
+		})
+	}
+}
+
+func refusedBySwitch(t *testing.T, c *cluster) {
+	ctx := within(t, time.Minute)
 	good, err := c.init(ctx, "good", []string{"h3", "h1"}, nil)
 	require.NoError(t, err)
 	all, err := c.init(ctx, "bad", []string{"h0", "h1", "h2"}, nil)

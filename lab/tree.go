@@ -288,7 +288,7 @@ func (t *Topology) grow(g *Group, root End, used []int) error {
 	for sw := range t.Switches {
 		if slices.ContainsFunc(t.ports[sw], func(p port) bool { return links[p.link] }) {
 			node[sw] = len(g.Nodes)
-			g.Nodes = append(g.Nodes, Node{Switch: sw, Group: t.Switches[sw].number(used[sw]), Parent: -1})
+			g.Nodes = append(g.Nodes, Node{Switch: sw, Group: groups.Number(t.Switches[sw].Manifest.Params, used[sw]), Parent: -1})
 			used[sw]++
 		}
 	}
@@ -342,16 +342,6 @@ func (g *Group) connection(n *Node, endpoint int, host *rankEnd) string {
 		return fmt.Sprintf(", path_mtu: %d", g.MTU)
 	}
 	return fmt.Sprintf(", rq_psn: %d, sq_psn: %d, path_mtu: %d", host.psn, g.psn(n, endpoint), host.mtu)
-}
-
-// number is that of the switch's group i: where there are several engines one after the other gets a group. If there are not so many it is too high a number.
-func (s *Switch) number(i int) int {
-	p := &s.Manifest.Params
-	n := p.EngineCount()
-	if i >= p.AllGroups() {
-		return i
-	}
-	return i%n*p.Groups + i/n
 }
 
 // mapping is a group of a switch as a groups file has it. ranks are the hosts' queue pairs.

@@ -169,10 +169,11 @@ func (a *Agent) trouble(g int) (text string, err error) {
 		all = append(all, "a connection was ended by "+a.farEnds(g, failed))
 	}
 	if a.p.Mode == 1 {
-		if refused := fail.Must(a.drv.Get("GROUP_REFUSED", g, "mask")); refused != 0 {
+		v, fields := fail.Must(a.drv.Read("GROUP_REFUSED", g)), a.cfg.Manifest.Registers
+		if refused := fail.Must(fields.Field("GROUP_REFUSED", "mask")).Get(v); refused != 0 {
 			all = append(all, "the engine has ended the connection, for what it sent, of "+a.farEnds(g, refused))
 		}
-		if fail.Must(a.drv.Get("GROUP_REFUSED", g, "poisoned")) != 0 {
+		if fail.Must(fields.Field("GROUP_REFUSED", "poisoned")).Get(v) != 0 {
 			all = append(all, "it is poisoned: a double error of the payload memory")
 		}
 	}

@@ -121,6 +121,7 @@ func TestMangled(t *testing.T) {
 func TestSlotsAndMemory(t *testing.T) {
 	assert.Equal(t, "4", SlotsOf(&managerpb.GroupStatus{Switches: []string{"leaf0", "leaf1"}, Slots: []uint32{4, 4}}))
 	assert.Equal(t, "leaf0 4, leaf1 8", SlotsOf(&managerpb.GroupStatus{Switches: []string{"leaf0", "leaf1"}, Slots: []uint32{4, 8}}))
+	assert.Equal(t, "leaf0 4 of engine 1, leaf1 4", SlotsOf(&managerpb.GroupStatus{Switches: []string{"leaf0", "leaf1"}, Slots: []uint32{4, 4}, Engines: []uint32{1, 0}}))
 	assert.Equal(t, "8 of 64 KiB", MemoryOf(&managerpb.SwitchStatus{Slots: 64, SlotBytes: 1024}, 8))
 	assert.Equal(t, "100 of 3200 bytes", MemoryOf(&managerpb.SwitchStatus{Slots: 32, SlotBytes: 100}, 1))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/control/placement"
-	"incforge/internal/synthetic"
 )
 
 // chooser goes through all sequences of choices, the last choice of a sequence first.
@@ -134,7 +133,7 @@ func (e *explorer) left() string {
 // run is one life. The manager that lives runs until it crashes, or ends; then the next one does.
 func (e *explorer) run() {
 	e.runs++
-	e.w = newWorldOf(e.t, synthetic.Mini(), e.shape)
+	e.w = newWorldOf(e.t, kinds(*kind), e.shape)
 	e.site = e.w.sites["leaf0"]
 	e.site.life.ask = e.agentStep
 	e.w.wire.ask = e.managerStep
@@ -208,6 +207,8 @@ func (e *explorer) calm() bool {
 }
 
 var wide = flag.Bool("wide", false, "all interleavings on two leaves and a spine, where one of three agents crashes, instead of on one switch")
+
+var kind = flag.Int("kind", 0, "the switches of the interleavings: 0 of Mode II with one engine, 1 with two, 2 of Mode I")
 
 // All interleavings of two managers' crashes and one agent's: whatever is left is whole or gone, agents and manager agree, and another group can be made.
 func TestAllInterleavings(t *testing.T) {

@@ -183,7 +183,7 @@ func TestAgentKilledAtEveryStep(t *testing.T) {
 				late, watch, soon := variant&1 > 0, variant&2 > 0, variant&4 > 0
 				each(n+variant, func(order []int) {
 					what := fmt.Sprintf("%s killed at %d (late %v), members stay: %v, soon back: %v, order %v", name, n, late, watch, soon, order)
-					w := newWorld(t, kinds(n+variant))
+					w := newWorld(t, kinds(n/3+variant))
 					s := w.sites[name]
 					s.life.left, s.life.late, w.order = n, late, order
 					g, err := w.make("ring")

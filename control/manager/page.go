@@ -30,7 +30,7 @@ meter{width:8em}.trouble{color:#b00}pre{background:#f4f4f4;padding:1em}</style><
 {{end}}</pre></body></html>
 `
 
-// SlotsOf says how many slots a group has at each switch of its tree: one number if it is the same at all.
+// SlotsOf says how many slots a group has at each switch of its tree, and at which engine if that is not the first: one number if it is the same at all.
 func SlotsOf(g *managerpb.GroupStatus) string {
 	if len(g.Slots) == 0 {
 		return ""
@@ -40,6 +40,9 @@ func SlotsOf(g *managerpb.GroupStatus) string {
 		same = same && n == g.Slots[0]
 		if i < len(g.Switches) {
 			each[i] = fmt.Sprintf("%s %d", g.Switches[i], n)
+		}
+		if i < len(g.Engines) && g.Engines[i] > 0 {
+			same, each[i] = false, each[i]+fmt.Sprintf(" of engine %d", g.Engines[i])
 		}
 	}
 	if same {

@@ -18,8 +18,16 @@ import (
 	"incforge/roce"
 )
 
+// Number is that of a switch's group i, where nobody chooses it: of several engines one after the other gets a group. If there are not so many it is too high a number.
+func Number(p contract.Params, i int) int {
+	if n := p.EngineCount(); i < p.AllGroups() {
+		return i%n*p.Groups + i/n
+	}
+	return i
+}
+
 func (r *resolver) group(i int, f *fileGroup) Group {
-	g := Group{Index: r.number("group", &f.Group, i, 0, r.p.AllGroups()-1), Ends: map[int]inc.Endpoint{}, file: *f,
+	g := Group{Index: r.number("group", &f.Group, Number(r.p, i), 0, r.p.AllGroups()-1), Ends: map[int]inc.Endpoint{}, file: *f,
 		pos: cmp.Or(f.Group.Pos, f.Start.Pos, f.Collective.Pos, f.InBand.Pos)}
 	if !g.pos.Known() && len(f.Endpoints) > 0 {
 		g.pos = cmp.Or(f.Endpoints[0].Endpoint.Pos, f.Endpoints[0].Remote.IP.Pos, f.Endpoints[0].Local.IP.Pos)

@@ -175,11 +175,11 @@ func (s *Setup) ParseGroup(file string, text []byte) (g Group, err error) {
 	if !r.Read(text, &f) {
 		return g, r.failure()
 	}
-	free := 0
-	for s.At(free) >= 0 {
-		free++
+	place := 0
+	for s.At(Number(s.p, place)) >= 0 {
+		place++
 	}
-	return s.checked(r, free, &f)
+	return s.checked(r, place, &f)
 }
 
 // ParseChange is the group with that index, as it would be if its file had in places what text has: keys of a group, all that are not to
@@ -202,12 +202,13 @@ func (s *Setup) ParseChange(index int, file string, text []byte) (g Group, err e
 	if f.Group.Or(index) != index {
 		r.Addf(f.Group.Pos, "group is %d: a group's number cannot be changed, this is %d", f.Group.V, index)
 	}
+	f.Group.V, f.Group.Given = index, true
 	return s.checked(r, index, &f)
 }
 
-// checked is the group that f makes.
-func (s *Setup) checked(r *resolver, index int, f *fileGroup) (Group, error) {
-	g := r.group(index, f)
+// checked is the group that f makes, at that place among those of the switch unless f has its number.
+func (s *Setup) checked(r *resolver, place int, f *fileGroup) (Group, error) {
+	g := r.group(place, f)
 	if at := s.At(g.Index); at >= 0 && g.Index != r.but {
 		r.Addf(g.pos, "group %d is there already", g.Index)
 	}

@@ -397,3 +397,34 @@ func TestGroupsLater(t *testing.T) {
 	assert.Equal(t, 0, a.Index)
 	assert.Equal(t, 0, a.Set.SlotBase)
 }
+
+// TestSetupEngines: groups without a number go from engine to engine, in a file and one by one, and each engine has slots of its own for them.
+func TestSetupEngines(t *testing.T) {
+	m := full()
+	m.Params.Engines, m.Params.Groups = 2, 2
+	one := func(host int) string {
+		return fmt.Sprintf("{dtype: INT32, window: 8, endpoints: [{local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: %d}}]}", host)
+	}
+	s, err := Parse("f.yaml", []byte("groups: ["+one(1)+", "+one(2)+"]"), m, nil)
+	require.NoError(t, err)
+	add := func(host int) error {
+		g, err := s.ParseGroup("g.yaml", []byte(one(host)))
+		if err == nil {
+			s.Put(g)
+		}
+		return err
+	}
+	require.NoError(t, add(3))
+	require.NoError(t, add(4))
+	var got [][2]int
+	for _, g := range s.Groups {
+		got = append(got, [2]int{g.Index, g.Set.SlotBase})
+		require.Equal(t, g.Index, int(g.Ends[0].LocalQPN)%m.Params.Records()/m.Params.EPS())
+	}
+	require.Equal(t, [][2]int{{0, 0}, {2, 0}, {1, 16}, {3, 16}}, got)
+	require.ErrorContains(t, add(5), "this design has 4 groups")
+	g, err := s.ParseChange(2, "c.yaml", []byte("start: 7"))
+	require.NoError(t, err)
+	require.Equal(t, 2, g.Index)
+	require.Equal(t, 7, int(g.Set.Start))
+}
