@@ -584,6 +584,7 @@ func TestPorts(t *testing.T) {
 	t.Run("clock stops", func(t *testing.T) { stops(t, lib) })
 	t.Run("hangs", func(t *testing.T) { hangs(t, lib) })
 	t.Run("cut through", func(t *testing.T) { cutMany(t, lib) })
+	t.Run("cut latency", func(t *testing.T) { cutLatency(t, lib) })
 	t.Run("MACs", func(t *testing.T) { macs(t, lib) })
 	t.Run("impatient", func(t *testing.T) { impatient(t, lib) })
 	t.Run("brief reset", func(t *testing.T) { brief(t, lib) })

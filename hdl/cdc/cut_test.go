@@ -45,6 +45,37 @@ func cutMany(t *testing.T, lib *sim.Lib) {
 	t.Logf("%d frames left before they were whole by a MAC of 64 bytes, %d by one of 8, in %d cycles", *macFrames/4, *macFrames/40, b.m.Now())
 }
 
+// cutLatency holds the time from a lone frame's beat with which it may begin, or its last, to its first beat out, over phases that drift, without skew.
+func cutLatency(t *testing.T, lib *sim.Lib) {
+	b, err := newBench(lib, shape{mhz: [2]float64{250, 250}, args: []string{"skew=0"}})
+	require.NoError(t, err)
+	defer b.m.Close()
+	const core = 1000 * corePeriodNS
+	for _, k := range cutPorts {
+		base := float64(b.m.Now()) * core
+		c, err := b.m.AddClock("clk_"+k.name, sim.ClockOptions{MHz: k.mhz})
+		require.NoError(t, err)
+		src, err := axis.NewSource(b.m, "s_tx"+k.name)
+		require.NoError(t, err)
+		snk, err := axis.NewSinkOn(c, "m_tx"+k.name)
+		require.NoError(t, err)
+		require.NoError(t, b.m.ResetFor(8))
+		require.NoError(t, b.ticks(60))
+		first, came := uint64(0), uint64(0)
+		src.OnSent(func(f *axis.Frame) { first = f.First })
+		snk.OnFrame(func(f *axis.Frame) { came = f.First })
+		for n := 1; n <= 1518; n += 31 {
+			was := came
+			require.NoError(t, src.SendBytes(b.data(n), 0))
+			require.NoError(t, b.m.Run(3000, func() bool { return came > was }))
+			port := c.PeriodNS() * 1000
+			took := float64(came)*port + base - float64(first+uint64(min((n+63)/64, k.start)-1))*core
+			require.GreaterOrEqual(t, took, core+5*port-2, "port %s, %d bytes", k.name, n)
+			require.LessOrEqual(t, took, core+6*port+2, "port %s, %d bytes", k.name, n)
+		}
+	}
+}
+
 // cut sends frames of all lengths to MACs that forgive no gap, the words behind those with which a frame begins now and then as late as they may come: none runs
 // dry, and every frame leaves whole.
 func cut(b *bench, frames int) error {
