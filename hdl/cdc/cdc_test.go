@@ -42,6 +42,10 @@ func faults() []fault {
 		{name: "the MAC is sent a frame more than there are", file: "inc_port_tx_cdc.v",
 			old: "frames != taken_reg", with: "frames + 1'b1 != taken_reg", found: traffic},
 		{name: "a frame stops until the next is whole", file: "inc_port_tx_cdc.v", old: "!begins", with: "1'b0", found: dry},
+		{name: "a frame begins a word before it may", file: "inc_port_tx_cut_cdc.v", old: "between ? ENOUGH : {{(COUNT_W-1){1'b0}}, 1'b1}",
+			with: "between ? ENOUGH - 1'b1 : {{(COUNT_W-1){1'b0}}, 1'b1}", found: cutFew},
+		{name: "a frame that is whole waits for words", file: "inc_port_tx_cut_cdc.v", old: "whole || enough", with: "enough", found: cutFew},
+		{name: "a frame begins though none is there", file: "inc_port_tx_cut_cdc.v", old: "ahead != {COUNT_W{1'b0}}", with: "1'b1", found: cutFew},
 		{name: "the engine's side is out of reset before the port's", file: "inc_cdc_reset.v", old: "rst || near_reg[1]", with: "rst", found: stillReset},
 		{name: "the port's reset needs its clock", file: "inc_cdc_reset.v", old: "if (rst_reg)", with: "if (rst_reg && far_clk)", found: stillReset},
 		{name: "two events at once count as one", file: "inc_cdc_event.v",
@@ -74,7 +78,8 @@ func model(t *testing.T) *sim.Lib {
 	t.Helper()
 	dir := t.TempDir()
 	var files []string
-	for _, name := range []string{"inc_cdc_count.v", "inc_cdc_event.v", "inc_cdc_reset.v", "inc_port_rx_cdc.v", "inc_port_tx_cdc.v", "testdata/t_cdc.v",
+	for _, name := range []string{"inc_cdc_count.v", "inc_cdc_event.v", "inc_cdc_reset.v", "inc_port_rx_cdc.v", "inc_port_tx_cdc.v", "inc_port_tx_cut_cdc.v",
+		"testdata/t_cdc.v", "../stream/inc_port_admit.v",
 		"../stream/inc_port_take.v", "../stream/inc_port_put.v", "../stream/inc_port_send.v", "../ram/inc_mem_port_2c.v", "../ram/inc_ram_2c.v"} {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
@@ -553,10 +558,10 @@ func TestPorts(t *testing.T) {
 	t.Parallel()
 	lib := model(t)
 	for _, s := range shapes() {
-		for i, run := range []func(*bench) error{traffic, full, stillReset, bursts, count, dry} {
+		for i, run := range []func(*bench) error{traffic, full, stillReset, bursts, count, dry, cutFew} {
 			b, err := newBench(lib, s)
 			require.NoError(t, err)
-			require.NoError(t, run(b), "%s, %+v", []string{"traffic", "full", "still reset", "bursts", "count", "dry"}[i], s)
+			require.NoError(t, run(b), "%s, %+v", []string{"traffic", "full", "still reset", "bursts", "count", "dry", "cut"}[i], s)
 			b.m.Close()
 		}
 	}
@@ -578,6 +583,8 @@ func TestPorts(t *testing.T) {
 	t.Run("latency", func(t *testing.T) { latency(t, lib) })
 	t.Run("clock stops", func(t *testing.T) { stops(t, lib) })
 	t.Run("hangs", func(t *testing.T) { hangs(t, lib) })
+	t.Run("cut through", func(t *testing.T) { cutMany(t, lib) })
+	t.Run("cut latency", func(t *testing.T) { cutLatency(t, lib) })
 	t.Run("MACs", func(t *testing.T) { macs(t, lib) })
 	t.Run("impatient", func(t *testing.T) { impatient(t, lib) })
 	t.Run("brief reset", func(t *testing.T) { brief(t, lib) })

@@ -25,4 +25,11 @@ func TestDescriptions(t *testing.T) {
 		[]hdltest.Refused{{Leaf: impatient, Params: param("STALL", 3), Rule: "STALL must be at least 4"}})
 	hdltest.Check(t, []graph.Describer{cdc.PortTx{PortBytes: 2, Bytes: 8, DepthW: 4}, cdc.PortTx{PortBytes: 16, Bytes: 16, DepthW: 5, Drop: 1}},
 		[]hdltest.Refused{{Leaf: cdc.PortTx{PortBytes: 2, Bytes: 8, DepthW: 17}, Params: param("DEPTH_W", 17), Rule: "DEPTH_W must be 2 to 16"}})
+	cut := cdc.PortTxCut{PortBytes: 2, Bytes: 8, DepthW: 4, MaxBytes: 64, Start: 8}
+	early, long := cut, cut
+	early.Start, long.MaxBytes = 9, 121
+	hdltest.Check(t, []graph.Describer{cut, cdc.PortTxCut{PortBytes: 8, Bytes: 8, DepthW: 3, MaxBytes: 16, Start: 1, Drop: 1}}, []hdltest.Refused{
+		{Leaf: early, Params: param("START", 9), Rule: "START must be 1 to the words of MAX_BYTES"},
+		{Leaf: long, Params: param("MAX_BYTES", 121), Rule: "MAX_BYTES must be two beats at least, and fit the queue with a beat to spare"},
+	})
 }

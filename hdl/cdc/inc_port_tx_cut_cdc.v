@@ -180,7 +180,8 @@ module inc_port_tx_cut_cdc #(
 
     // In the port's clock. A frame begins when it is whole, or enough of it is here; of one that has begun, the next word is here. The word that was read last
     // stands at the memory's output and says whether its frame has more. Words and frames cross each by itself, and either may be seen first: `here` is negative
-    // if a frame known to be whole was read further than words are known, `ahead` if frames have begun that are not known to be whole.
+    // if a frame known to be whole was read further than words are known, `ahead` if frames have begun that are not known to be whole. In simulation one is
+    // seen a cycle before the other at most, and neither shows; of flip-flops in the middle of a change more cannot be ruled out.
     wire [8*BYTES+SHIFT:0] rdata;
     reg                    any_reg;        // a word was read
     wire [COUNT_W-1:0]     here    = words - head;

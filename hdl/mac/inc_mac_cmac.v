@@ -8,7 +8,7 @@
 //   throughput  1 beat per cycle
 //   to the line a frame has no gap, as the port gives none: the CMAC does not run dry
 //   from it     as inc_mac_guard: a beat for which the port is not ready is gone, and its frame dropped
-//   start       behind a reset the CMAC receives and sends remote faults; it sends frames from 16 cycles after its receiver is aligned on, and remote
+//   start       behind a reset the CMAC receives and sends remote faults; it sends frames from 17 cycles after its receiver is aligned on, and remote
 //               faults again while it is not
 //   pauses      as inc_mac_pause
 //   stall       tx_axis_tready low keeps the beat offered

@@ -262,7 +262,15 @@ func down(t *testing.T, b *bench) {
 	}
 	b.run(t, 400)
 	require.Zero(t, b.c.came)
+	was := b.c.clk.Now()
 	b.in["c_aligned"].SetUint64(1)
+	var up []uint64
+	b.c.clk.OnSample(func() {
+		if len(up) == 0 && b.in["c_up"].Bool() {
+			up = append(up, b.c.clk.Now()-was)
+		}
+	})
 	b.run(t, 400)
 	require.Equal(t, 3, b.c.came)
+	require.Equal(t, []uint64{18}, up, "17 cycles behind the first that sees it aligned")
 }

@@ -8,7 +8,7 @@
 //               The low two bits of an address are not looked at
 //   write       `we` is high for one cycle with the word's number and its data, if `exists` is high for that number
 //   read        the word's number stands for two cycles; `rdata` and `known` are taken at the end of the second, so that they may come from a flip-flop
-//   latency     write response 2 cycles after address and data are both there, read data 4 cycles after the address; 4 cycles more than it
+//   latency     write response 2 cycles after address and data are both there, read data 4 cycles after the address; 3 cycles more than it
 //               takes there for what is behind m_axil
 //   throughput  one write and one read at a time, independent of each other
 //   bus         every output of the register bus is a flip-flop; nothing goes from an input to an output in a cycle

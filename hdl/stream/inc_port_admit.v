@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_port_admit: the way into a queue before a MAC that may send a frame before it is whole. What has begun to leave cannot be dropped, so a frame is let
-// in only if the longest would fit.
+// inc_port_admit: the way into a queue before a MAC that may send a frame before it is whole. What has begun to leave cannot be dropped, so one that drops
+// lets a frame in only if the longest would fit.
 //
 // Contract
 //   latency     a beat is written in the cycle in which it is taken; `tail`, and with a frame's last `done`, follow in the next
 //   throughput  one beat a cycle
-//   full        a frame begins if the queue has room for one of MAX_BYTES. Else with DROP it is taken and dropped whole and counted, and s_axis_tready stays
-//               high; without, s_axis_tready is low until there is room
+//   full        with DROP s_axis_tready stays high, and a frame that begins when the queue has no room for one of MAX_BYTES is dropped whole and counted; else
+//               s_axis_tready falls until there is room
 //   closed      while `open` is low there is no room at all, and the queue is empty
-//   stall       nothing else keeps the bus waiting. Inside a frame longer than MAX_BYTES s_axis_tready falls when the queue is full
+//   stall       nothing else keeps the bus waiting, but a frame longer than MAX_BYTES that finds no room
 //   pointers    as in inc_port_take; `tail` is behind the last word
 //   reset       empty
 //   not done    no memory: whoever has this module has it
@@ -50,8 +50,6 @@ module inc_port_admit #(
 
     localparam SHIFT = $clog2(BYTES);
     localparam WORDS = (MAX_BYTES + BYTES - 1) / BYTES;
-    localparam FITS  = (1 << DEPTH_W) - WORDS;
-    localparam [DEPTH_W:0] MOST = FITS[DEPTH_W:0];   // words in the queue with which the longest frame still fits
 
 `ifndef __ICARUS__
     generate
@@ -69,19 +67,32 @@ module inc_port_admit #(
 
     reg  [DEPTH_W:0] tail_reg;
     reg  [DEPTH_W:0] done_reg;
-    reg              inside_reg;           // a frame's first beat was taken, and not its last
-    reg              skip_reg;             // what comes of that frame is not kept
     wire [DEPTH_W:0] used = tail_reg - head;
     wire             room = open && used != {1'b1, {DEPTH_W{1'b0}}};
-    wire             fits = open && used <= MOST;
     wire [DEPTH_W:0] next = tail_reg + {{DEPTH_W{1'b0}}, 1'b1};
-    wire             skip = inside_reg ? skip_reg : !fits;
+    wire             skip;
 
     generate
         if (DROP != 0) begin : gen_drop
+            localparam FITS = (1 << DEPTH_W) - WORDS;
+            localparam [DEPTH_W:0] MOST = FITS[DEPTH_W:0];       // words in the queue with which the longest frame still fits
+            reg  inside_reg;                                     // a frame's first beat was taken, and not its last
+            reg  skip_reg;                                       // what comes of that frame is not kept
+            assign skip          = inside_reg ? skip_reg : !open || used > MOST;
             assign s_axis_tready = skip || room;
+            always @(posedge clk) begin
+                if (s_axis_tvalid && s_axis_tready) begin
+                    inside_reg <= !s_axis_tlast;
+                    skip_reg   <= skip;
+                end
+                if (rst) begin
+                    inside_reg <= 1'b0;
+                    skip_reg   <= 1'b0;
+                end
+            end
         end else begin : gen_hold
-            assign s_axis_tready = room && !skip;
+            assign skip          = 1'b0;
+            assign s_axis_tready = room;
         end
     endgenerate
 
@@ -115,10 +126,6 @@ module inc_port_admit #(
                 done_reg <= next;
             end
         end
-        if (take) begin
-            inside_reg <= !s_axis_tlast;
-            skip_reg   <= skip;
-        end
         count_full <= take && skip && s_axis_tlast;
 
         if (!open) begin
@@ -128,8 +135,6 @@ module inc_port_admit #(
         if (rst) begin
             tail_reg   <= {(DEPTH_W+1){1'b0}};
             done_reg   <= {(DEPTH_W+1){1'b0}};
-            inside_reg <= 1'b0;
-            skip_reg   <= 1'b0;
             count_full <= 1'b0;
         end
     end

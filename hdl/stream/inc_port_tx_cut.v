@@ -9,7 +9,7 @@
 //   order       first in, first out
 //   words       word k of a frame, counted from 0, must come at the latest as many cycles behind beat number START as the port takes for k words. One that comes
 //               later is a gap in the frame, and harms no other
-//   full        as in inc_port_admit: a frame begins to come in only if one of MAX_BYTES fits; with DROP it is dropped whole and counted
+//   full        as in inc_port_admit
 //   stall       m_axis_tready low keeps the beat offered; while pause is high no frame begins, and one that has begun goes on
 //   reset       empty
 //   not done    no look at what comes late: rtlgen/params says where that cannot be

@@ -127,8 +127,8 @@ func TestCutTraffic(t *testing.T) {
 	}
 }
 
-// TestCutFull: with a port that takes nothing a frame is let in as long as the longest would fit; then it waits, or is dropped whole and counted. What was let in
-// comes out unharmed.
+// TestCutFull: with a port that takes nothing a frame waits for room; or it is let in as long as the longest would fit, and then dropped whole and counted. What was
+// let in comes out unharmed, and nobody is held up inside a frame by a queue that drops.
 func TestCutFull(t *testing.T) {
 	t.Parallel()
 	lib := compile(t)

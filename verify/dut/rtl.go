@@ -259,7 +259,9 @@ func (d *RTL) fail(err error) {
 // StepTo runs until Now is cycle.
 func (d *RTL) StepTo(cycle uint64) error {
 	for d.err == nil && d.Now() < cycle {
-		d.err = d.model.Tick()
+		if err := d.model.Tick(); err != nil { // what was found on the way came before
+			d.fail(err)
+		}
 	}
 	return d.err
 }

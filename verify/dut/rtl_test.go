@@ -19,12 +19,12 @@ import (
 	"incforge/verify/dut"
 )
 
-func loop(t *testing.T, seed uint64, waves string) *dut.RTL {
+func loop(t *testing.T, seed uint64, waves string, plusArgs ...string) *dut.RTL {
 	t.Helper()
 	lib, err := sim.Build{Top: "loop_switch", Files: []string{filepath.Join("testdata", "loop_switch.v")}, Trace: waves != ""}.Compile(context.Background())
 	require.NoError(t, err)
 	m := &contract.Manifest{Params: contract.Params{Ports: 2, BusBytes: 4, MTUBytes: 256}, Clock: contract.Clock{Port: "clk", Reset: "rst", MHz: 250}}
-	d, err := dut.NewRTL(lib, m, false, sim.Options{Random: true, Seed: seed, WavePath: waves})
+	d, err := dut.NewRTL(lib, m, false, sim.Options{Random: true, Seed: seed, WavePath: waves, PlusArgs: plusArgs})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, d.Close()) })
 	return d
@@ -77,6 +77,14 @@ func TestRTLPassesFramesInTheOrderItTells(t *testing.T) {
 	n, err := d.Read(8)
 	require.NoError(t, err)
 	assert.EqualValues(t, 100, n)
+}
+
+// TestRTLKeepsWhatItFinds: what the harness itself finds wrong in the middle of a step ends the run, as what a protocol checker finds does.
+func TestRTLKeepsWhatItFinds(t *testing.T) {
+	d := loop(t, 4, "", "lie=1")
+	d.Offer(0, dut.Frame{Data: make([]byte, 20)})
+	require.ErrorContains(t, d.StepTo(d.Now()+100), "mon_port reports port 1")
+	require.Error(t, d.StepTo(d.Now()+100), "and it stays so")
 }
 
 func TestRTLRegistersResetAndSkippedTime(t *testing.T) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// t_cdc: the queues of four ports with clocks of their own, so that one compiled model tests them.
+// t_cdc: the queues of six ports with clocks of their own, so that one compiled model tests them.
 `default_nettype none
 
 module t_cdc (
@@ -126,7 +126,37 @@ module t_cdc (
     input  wire m_txd_tready,
     output wire m_txd_tlast,
     input  wire txd_pause,
-    output wire [1:0] txd_count
+    output wire [1:0] txd_count,
+
+    // port e: 64 bytes to 8, 64 beats, frames to 1518 bytes, which leave with its first beat, holds when full
+    input  wire clk_e,
+    input  wire [511:0] s_txe_tdata,
+    input  wire [63:0] s_txe_tkeep,
+    input  wire s_txe_tvalid,
+    output wire s_txe_tready,
+    input  wire s_txe_tlast,
+    output wire [63:0] m_txe_tdata,
+    output wire [7:0] m_txe_tkeep,
+    output wire m_txe_tvalid,
+    input  wire m_txe_tready,
+    output wire m_txe_tlast,
+    input  wire txe_pause,
+    output wire [1:0] txe_count,
+
+    // port f: 64 bytes to 64, 64 beats, frames to 1518 bytes, which leave with its fifth beat, holds when full
+    input  wire clk_f,
+    input  wire [511:0] s_txf_tdata,
+    input  wire [63:0] s_txf_tkeep,
+    input  wire s_txf_tvalid,
+    output wire s_txf_tready,
+    input  wire s_txf_tlast,
+    output wire [511:0] m_txf_tdata,
+    output wire [63:0] m_txf_tkeep,
+    output wire m_txf_tvalid,
+    input  wire m_txf_tready,
+    output wire m_txf_tlast,
+    input  wire txf_pause,
+    output wire [1:0] txf_count
 );
 
     wire n_near, n_far;
@@ -201,6 +231,22 @@ module t_cdc (
         .s_axis_tlast(s_txd_tlast), .m_axis_tdata(m_txd_tdata), .m_axis_tkeep(m_txd_tkeep), .m_axis_tvalid(m_txd_tvalid),
         .m_axis_tready(m_txd_tready), .m_axis_tlast(m_txd_tlast), .pause(txd_pause), .count_frame(txd_count[0]),
         .count_full(txd_count[1])
+    );
+
+    inc_port_tx_cut_cdc #(.PORT_BYTES(8), .BYTES(64), .DEPTH_W(6), .MAX_BYTES(1518), .START(1), .DROP(0)) u_txe (
+        .clk(clk), .rst(rst), .port_clk(clk_e),
+        .s_axis_tdata(s_txe_tdata), .s_axis_tkeep(s_txe_tkeep), .s_axis_tvalid(s_txe_tvalid), .s_axis_tready(s_txe_tready),
+        .s_axis_tlast(s_txe_tlast), .m_axis_tdata(m_txe_tdata), .m_axis_tkeep(m_txe_tkeep), .m_axis_tvalid(m_txe_tvalid),
+        .m_axis_tready(m_txe_tready), .m_axis_tlast(m_txe_tlast), .pause(txe_pause), .count_frame(txe_count[0]),
+        .count_full(txe_count[1])
+    );
+
+    inc_port_tx_cut_cdc #(.PORT_BYTES(64), .BYTES(64), .DEPTH_W(6), .MAX_BYTES(1518), .START(5), .DROP(0)) u_txf (
+        .clk(clk), .rst(rst), .port_clk(clk_f),
+        .s_axis_tdata(s_txf_tdata), .s_axis_tkeep(s_txf_tkeep), .s_axis_tvalid(s_txf_tvalid), .s_axis_tready(s_txf_tready),
+        .s_axis_tlast(s_txf_tlast), .m_axis_tdata(m_txf_tdata), .m_axis_tkeep(m_txf_tkeep), .m_axis_tvalid(m_txf_tvalid),
+        .m_axis_tready(m_txf_tready), .m_axis_tlast(m_txf_tlast), .pause(txf_pause), .count_frame(txf_count[0]),
+        .count_full(txf_count[1])
     );
 
 endmodule

@@ -2,7 +2,7 @@
 //
 // loop_switch: the interfaces of a switch top and hardly anything behind them, to test what drives them. Frames leave by the port
 // they came in by; one port at a time passes, in turn; mon_* tells which. Four registers: 0 and 4 read and write, 8 counts frames,
-// anything else is answered SLVERR.
+// anything else is answered SLVERR. With the plusarg lie=1 mon_port tells the other port.
 `default_nettype none
 
 module loop_switch (
@@ -75,7 +75,9 @@ module loop_switch (
     assign s_axis_p0_tready = room && !turn;
     assign s_axis_p1_tready = room && turn;
     assign mon_valid        = take && beat[36];
-    assign mon_port         = turn;
+    integer lie;
+    initial if (!$value$plusargs("lie=%d", lie)) lie = 0;
+    assign mon_port         = turn ^ lie[0];
     assign {m_axis_p0_tuser, m_axis_p0_tlast, m_axis_p0_tkeep, m_axis_p0_tdata} = out_0;
     assign {m_axis_p1_tuser, m_axis_p1_tlast, m_axis_p1_tkeep, m_axis_p1_tdata} = out_1;
     assign m_axis_p0_tvalid = full_0;
