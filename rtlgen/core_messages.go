@@ -110,7 +110,6 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 		c.Link(m.send, b.decide, prefix)
 	}
 	c.Link(b.decide, m.send, "ctx_")
-	c.Link(b.decide, m.send, "note_")
 	for _, name := range []string{"act_valid", "act_timer", "act_pipe", "act_ei"} {
 		c.Connect(m.send.Pin(name), b.decide.Pin(name))
 	}
