@@ -932,7 +932,7 @@ module inc_check_message #(
             j_function   <= c_function;
             j_dtype      <= c_dtype;
             j_big_endian <= c_big_endian;
-            j_done       <= completes ? message_up : k_done;
+            j_done       <= d_data && completes ? message_up : k_done;
             j_psn        <= c_wire_psn;
             j_msn        <= c_ext[23:0];
             j_is_ack     <= c_syn_ack;
