@@ -139,7 +139,7 @@ func (p CheckMessage) slotPorts() []graph.Port {
 // sendPorts are the pins to SendMessage: whose turn it is, its jobs, the messages that it asks for, what it sends.
 func (p CheckMessage) sendPorts() []graph.Port {
 	return []graph.Port{
-		leaf.In("act_valid", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
+		leaf.In("act_valid", 1), leaf.In("act_soon", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
 		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
 		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_open", p.offsetBits()), leaf.Out("ctx_wide", 1),

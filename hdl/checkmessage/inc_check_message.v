@@ -212,6 +212,8 @@ module inc_check_message #(
 
     // jobs of SendMessage: an answer, or an action
     input  wire                act_valid,
+    // there is one, or will be in a few cycles
+    input  wire                act_soon,
     input  wire                act_timer,
     input  wire                act_pipe,
     input  wire [EI_W-1:0]     act_ei,
@@ -406,6 +408,7 @@ module inc_check_message #(
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
+    reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
     reg        cnp_reg;                // a CNP is to follow an answer
     wire       d_busy;                 // what was acknowledged is on its way to `start`
 
@@ -425,7 +428,7 @@ module inc_check_message #(
     wire j_takes  = begins || acts;
 `endif
     reg  j_ack;                        // the job is an answer, and frames go on
-    wire j_blocks = (!j_idle && !j_ack) || j_takes;
+    wire j_blocks = (!j_idle && !j_ack) || j_takes || (passed_reg && act_soon);
 
     wire f_ready;
     wire decided  = framed && !c_bypass && f_ready && !cnp_reg && !j_blocks;
@@ -840,10 +843,12 @@ module inc_check_message #(
         end else if (acts) begin
             turn_reg <= 1'b1;
         end
+        passed_reg <= act_soon && !acts && (passed_reg || c_done);
         if (rst) begin
-            f_state  <= F_NONE;
-            cnp_reg  <= 1'b0;
-            turn_reg <= 1'b0;
+            f_state    <= F_NONE;
+            cnp_reg    <= 1'b0;
+            turn_reg   <= 1'b0;
+            passed_reg <= 1'b0;
         end
     end
 
