@@ -1358,7 +1358,8 @@ module inc_check_message #(
     // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 
     reg [COUNTERS-1:0] count_reg;
-    wire is = c_passed && f_data;
+    wire passes = decided && c_passed;
+    wire is     = passes && f_data;
 
     always @(posedge clk) begin
         count_reg <= {COUNTERS{1'b0}};
@@ -1374,8 +1375,8 @@ module inc_check_message #(
         count_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
         count_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
         count_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
-        count_reg[C_RX_CNP]               <= c_passed && d_fine && d_cnp;
-        count_reg[C_RX_CE]                <= c_passed && c_ce;
+        count_reg[C_RX_CNP]               <= passes && d_fine && d_cnp;
+        count_reg[C_RX_CE]                <= passes && c_ce;
         count_reg[C_TX_GAP_NAK]           <= is && ans_nak;
         count_reg[C_TX_CNP]               <= is && ans_cnp;
         count_reg[C_TX_ACK]               <= is && ans_ack;
@@ -1383,11 +1384,11 @@ module inc_check_message #(
         count_reg[C_TX_INVALID]           <= is && is_invalid;
         count_reg[C_IMM_MISMATCH]         <= is && is_taken && r_mismatch;
         count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
-        count_reg[C_DROP_TVER]            <= c_passed && d_bad_tver;
-        count_reg[C_DROP_OPCODE]          <= c_passed && d_bad_opcode;
-        count_reg[C_DROP_TOO_LONG]        <= c_passed && d_too_long;
-        count_reg[C_DROP_WRONG_ROLE]      <= c_passed && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
-        count_reg[C_DROP_SYNDROME]        <= c_passed && d_fine && d_ack && k_hears && !k_syn;
+        count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
+        count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
+        count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
+        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
+        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && k_hears && !k_syn;
         count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
         count_reg[C_DROP_GAP]             <= is && is_gap;
 `ifdef INC_PARK
