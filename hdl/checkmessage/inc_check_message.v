@@ -437,7 +437,8 @@ module inc_check_message #(
     wire j_takes  = begins || acts;
 `endif
     reg  j_ack;                        // the job is an answer, and frames go on
-    wire j_blocks = (!j_idle && !j_ack) || j_takes || (passed_reg && act_soon);
+    wire j_aside  = j_ack || j_state == J_SEE;
+    wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_soon);
 
     wire f_ready;
     wire decided  = framed && !c_bypass && f_ready && !more_reg && !j_blocks;
@@ -616,7 +617,6 @@ module inc_check_message #(
     wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [MASK_W-1:0] k_outs;
     reg  [SLOT_W-1:0] k_base, k_n;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
@@ -728,7 +728,6 @@ module inc_check_message #(
         if (f_state == F_LOOK) begin
             k_root       <= f_root;
             k_pipe_b     <= d_opens_b;
-            k_outs       <= f_outs;
             k_base       <= c_base;
             k_n          <= f_n;
             k_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
@@ -821,16 +820,18 @@ module inc_check_message #(
     wire f_data  = f_state == F_DATA;
     // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
     // then added and sent in one pass. Who completes a message waits for a look at that.
-    reg  seen_reg, fuses_reg;
+    reg  seen_reg, fuses_reg, gone_reg;
     wire may_fuse = completes && (!k_root || f_near);
-    wire looks    = j_idle && !j_takes && f_data && !unsure && may_fuse && !seen_reg && !decided;
+    // What may complete one is looked at early if its verdict is not there yet.
+    wire f_looks  = f_data ? !unsure && may_fuse && !decided : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
+    wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
     assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
                               && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg)
                             : f_state == F_REST && (j_idle || !speaks);
     wire commits = good && f_data && !f_wrong_role;
     wire hands   = good && !f_data && speaks;
-    wire fuses   = commits && completes && seen_reg && fuses_reg;
-    wire notes   = commits && completes && !(seen_reg && fuses_reg);
+    wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
+    wire notes   = commits && completes && !fuses;
     wire peeks   = commits && f_peeks;
 
     always @(posedge clk) begin
@@ -927,11 +928,11 @@ module inc_check_message #(
     wire [EI_W-1:0]   pool_ei;         // of the frame's pool
     generate
         if (EI_W > EP_W) begin : gen_pool_ei
-            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, k_pipe_b};
+            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, d_opens_b};
             assign pool_ei = {c_group, pool_ep};
             assign j_group = j_ei[EI_W-1:EP_W];
         end else begin : gen_pool_ep
-            assign pool_ei = {{(EP_W-1){1'b0}}, k_pipe_b};
+            assign pool_ei = {{(EP_W-1){1'b0}}, d_opens_b};
             assign j_group = 1'b0;
         end
     endgenerate
@@ -943,9 +944,9 @@ module inc_check_message #(
             j_ei         <= acts ? act_ei : frame_ei;
             x_pointed    <= !act_timer && act_pipe;
             j_self       <= c_self;
-            j_root       <= k_root;
-            j_pipe_b     <= k_pipe_b;
-            j_outs       <= k_outs;
+            j_root       <= f_root;
+            j_pipe_b     <= d_opens_b;
+            j_outs       <= f_outs;
             j_in         <= c_in_mask;
             j_base       <= k_base;
             j_n          <= k_n;
@@ -1170,7 +1171,8 @@ module inc_check_message #(
     always @(posedge clk) begin
         j_closes <= notes || fuses;
         // what a look has found stands until the next job
-        seen_reg  <= !c_done && (j_state == J_SEE ? snd_done : seen_reg && !acts);
+        seen_reg  <= !c_done && (j_state == J_SEE ? snd_done && !gone_reg : seen_reg && !acts);
+        gone_reg  <= j_state == J_SEE && (gone_reg || c_done);       // the frame was decided without
         fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && {{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code;
         case (j_state)
             J_IDLE:
@@ -1308,7 +1310,7 @@ module inc_check_message #(
     reg           put_reg;
     reg  [IN_W:0] put_adds;            // of the work put last
     wire puts  = commits && has_work;
-    wire sends = !j_ack && !j_idle;
+    wire sends = !j_aside && !j_idle;
 
     always @(posedge clk) begin
         put_reg <= work_put;

@@ -382,26 +382,35 @@ module inc_message_csr #(
 
     assign out_count = count[COUNTERS-1:0];
 
+    // A counter's high word steps a cycle behind its low one, and is copied a cycle behind it.
     reg  [64*OWN-1:0] counted, copied;
+    reg  [OWN-1:0]    carry_reg;
+    reg               copies_reg;
     wire              copies;
     generate
         for (g = 0; g < OWN; g = g + 1) begin : gen_counter
+            wire [32:0] low = {1'b0, counted[64*g +: 32]} + {32'd0, count[COUNTERS+g]};
             always @(posedge clk) begin
-                counted[64*g +: 64] <= counted[64*g +: 64] + {63'd0, count[COUNTERS+g]};
+                counted[64*g +: 32]    <= low[31:0];
+                carry_reg[g]           <= low[32];
+                counted[64*g+32 +: 32] <= counted[64*g+32 +: 32] + {31'd0, carry_reg[g]};
+                if (copies) begin
+                    copied[64*g +: 32] <= counted[64*g +: 32];
+                end
+                if (copies_reg) begin
+                    copied[64*g+32 +: 32] <= counted[64*g+32 +: 32];
+                end
                 if (rst) begin
                     counted[64*g +: 64] <= 64'd0;
+                    copied[64*g +: 64]  <= 64'd0;
+                    carry_reg[g]        <= 1'b0;
                 end
             end
         end
     endgenerate
 
     always @(posedge clk) begin
-        if (copies) begin
-            copied <= counted;
-        end
-        if (rst) begin
-            copied <= {(64*OWN){1'b0}};
-        end
+        copies_reg <= copies;
     end
 
     // ---- read: of what is here too inc_csr reads something, a counter of a counter, else the first register ----
