@@ -4,13 +4,13 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 4 cycles, F_LOOK to F_JUDGE, the rest in one; then it
+//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 4 cycles, F_LOOK to F_JUDGE, the rest in none; then it
 //               waits for its verdict. An answer is handed to SendMessage and leaves; frames behind it go on. While SendMessage does anything
 //               else no frame is decided. What an answer makes of `start` comes some 5 cycles after it; a start that is behind does no harm to
 //               data that has room by it. Other data, and what a root completes beyond N from it, is looked up again when it has come
-//   latency     data is decided in the cycle of its verdict, or in the sixth cycle behind the frame before; anything else in the third. If it
+//   latency     data is decided in the cycle of its verdict, or in the fifth cycle behind the frame before; anything else in the next. If it
 //               completes a message, lets more of one leave or is an answer, then when SendMessage is idle. A CNP follows its answer by a cycle
-//   throughput  data every 5 cycles, anything else every 2, an answer every 6, a bypassed frame every cycle
+//   throughput  data every 5 cycles, anything else every cycle, an answer every 5
 //   commit      all of a frame's effects come after its verdict; the work on the payload is put, and committed in the next cycle
 //   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload
 //   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
@@ -620,7 +620,6 @@ module inc_check_message #(
     reg  [SLOT_W-1:0] k_base, k_n;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
-    reg               k_hears;
     wire [23:0]       n_wide = {{(24-SLOT_W){1'b0}}, k_n};
     wire              k_syn  = c_syn_ack || c_syn_rnr || c_syn_nak;
 
@@ -736,7 +735,6 @@ module inc_check_message #(
             k_off        <= e_message - f_start;
             k_lead       <= e_message - f_done;
             k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
-            k_hears      <= (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
             k_whole      <= (grp_whole & c_one) != {GROUPS{1'b0}};
             to           <= {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
             f_wrong_role <= !d_up && !d_down;
@@ -816,8 +814,10 @@ module inc_check_message #(
     wire unsure  = k_old && (is_full || (completes && k_root && !f_near));
     wire counted = is_duplicate || is_gap || is_full || is_taken;
 `endif
-    wire speaks  = d_ack && d_fine && k_hears && k_syn;
+    wire hears   = (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
+    wire speaks  = d_ack && d_fine && hears && k_syn;
     wire f_data  = f_state == F_DATA;
+    wire f_rest  = f_state == F_REST || (f_state == F_LOOK && !(d_data && d_fine));
     // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
     // then added and sent in one pass. Who completes a message waits for a look at that.
     reg  seen_reg, fuses_reg, gone_reg;
@@ -827,7 +827,7 @@ module inc_check_message #(
     wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
     assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
                               && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg)
-                            : f_state == F_REST && (j_idle || !speaks);
+                            : f_rest && (j_idle || !speaks);
     wire commits = good && f_data && !f_wrong_role;
     wire hands   = good && !f_data && speaks;
     wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
@@ -924,6 +924,7 @@ module inc_check_message #(
     reg  [SLOT_W-1:0] j_base, j_n;
     reg  [23:0]       j_done, j_psn, j_msn;
     reg  [4:0]        j_code;
+    reg               j_empty;         // a message was completed: nothing of the next is there, as whoever completes it has sent none
 
     wire [EI_W-1:0]   pool_ei;         // of the frame's pool
     generate
@@ -948,13 +949,14 @@ module inc_check_message #(
             j_pipe_b     <= d_opens_b;
             j_outs       <= f_outs;
             j_in         <= c_in_mask;
-            j_base       <= k_base;
-            j_n          <= k_n;
-            j_wide       <= k_wide;
+            j_base       <= c_base;
+            j_n          <= f_n;
+            j_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
             j_function   <= c_function;
             j_dtype      <= c_dtype;
             j_big_endian <= c_big_endian;
-            j_done       <= d_data && completes ? message_up : k_done;
+            j_done       <= f_data && completes ? message_up : f_done;
+            j_empty      <= f_data && completes;
             j_psn        <= c_wire_psn;
             j_msn        <= c_ext[23:0];
             j_is_ack     <= c_syn_ack;
@@ -974,6 +976,7 @@ module inc_check_message #(
             j_dtype      <= x_dtype;
             j_big_endian <= x_big_endian;
             j_done       <= x_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
+            j_empty      <= 1'b0;
         end else if (j_state == J_HOLD) begin
             j_ack        <= 1'b0;      // what follows an answer is news of its pool
             j_ei         <= j_pool_ei;
@@ -990,21 +993,20 @@ module inc_check_message #(
         end
     endgenerate
 
-    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in three cycles.
+    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in two cycles.
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    reg  [23:0]       span_reg, moves_reg, limit_reg;
-    reg               capped_reg;      // as much as a root may move, or more, is done
+    reg  [23:0]       span_reg, most_reg, limit_reg;
+    wire              capped = j_root && span_reg >= j_wide_n;    // as much as a root may move, or more, is done
     reg  [OFF_W-1:0]  open_reg;
     wire [IN_W:0]     open;            // units of the message at the limit that may leave
     always @(posedge clk) begin
         span_reg   <= j_done - j_start;
-        moves_reg  <= span_reg > j_wide_n ? j_wide_n : span_reg;
-        capped_reg <= j_root && span_reg >= j_wide_n;
-        limit_reg  <= j_root ? j_start + moves_reg : j_done;
+        most_reg   <= j_start + j_wide_n;
+        limit_reg  <= capped ? most_reg : j_done;
         // at a root it has no place in the broadcast pool before what is done has
-        open_reg   <= capped_reg ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
+        open_reg   <= capped || j_empty ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
     end
 
     // ---- a message's slot: what SendMessage asks for, or what may leave of a message that is not complete ----
@@ -1062,7 +1064,7 @@ module inc_check_message #(
         end
     endgenerate
     wire          more_open;           // at J_OPEN
-    reg           j_closes;            // a message was completed: nothing of the next is there, whoever completes it has sent none
+    reg           j_closes;            // the word of what is open is cleared
 
     generate
         if (OPEN != 0) begin : gen_open
@@ -1183,7 +1185,7 @@ module inc_check_message #(
 `endif
             J_LOOK:  j_state <= J_SEND;
             // a root that had done more than it could move may move more now
-            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped_reg ? J_HOLD : J_IDLE;
+            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped ? J_HOLD : J_IDLE;
             J_SEE:   if (snd_done) j_state <= J_IDLE;
             J_PEEK:  j_state <= J_FIND;
             J_FIND:  j_state <= m_take_reg ? J_OPEN : J_FIND;
@@ -1428,8 +1430,8 @@ module inc_check_message #(
         count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
         count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
         count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
-        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
-        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && k_hears && !k_syn;
+        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !hears);
+        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && hears && !k_syn;
         count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
         count_reg[C_DROP_GAP]             <= is && is_gap;
 `ifdef INC_PARK
