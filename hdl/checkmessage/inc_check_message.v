@@ -4,13 +4,13 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 4 cycles, F_LOOK to F_JUDGE, the rest in none; then it
+//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 3 cycles, F_LOOK to F_JUDGE, the rest in none; then it
 //               waits for its verdict. An answer is handed to SendMessage and leaves; frames behind it go on. While SendMessage does anything
 //               else no frame is decided. What an answer makes of `start` comes some 5 cycles after it; a start that is behind does no harm to
 //               data that has room by it. Other data, and what a root completes beyond N from it, is looked up again when it has come
-//   latency     data is decided in the cycle of its verdict, or in the fifth cycle behind the frame before; anything else in the next. If it
+//   latency     data is decided in the cycle of its verdict, or in the fourth cycle behind the frame before; anything else in the next. If it
 //               completes a message, lets more of one leave or is an answer, then when SendMessage is idle. A CNP follows its answer by a cycle
-//   throughput  data every 5 cycles, anything else every cycle, an answer every 5
+//   throughput  data every 4 cycles, anything else every cycle, an answer every 5
 //   commit      all of a frame's effects come after its verdict; the work on the payload is put, and committed in the next cycle
 //   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload
 //   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
@@ -407,7 +407,7 @@ module inc_check_message #(
 
     // ---- two things go on at once: the frame in C, a step a cycle, and a job of SendMessage ----
 
-    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_SLOT = 3'd4, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
+    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
     localparam [3:0] J_IDLE = 4'd0, J_INIT = 4'd1, J_LOOK = 4'd2, J_SEND = 4'd3, J_PEEK = 4'd4, J_FIND = 4'd5, J_OPEN = 4'd6, J_HOLD = 4'd7,
                      J_NOTE = 4'd8, J_SEE = 4'd9;
 `ifdef INC_PARK
@@ -721,7 +721,7 @@ module inc_check_message #(
     wire [UNIT_W:0]  next_unit  = f_unit + (k_wide ? inner_unit << 1 : inner_unit);
 
     wire             m_look;           // the job looks at a slot
-    wire             slots = f_state == F_SLOT && !m_look;
+    wire             slots = f_state == F_PLACE && !m_look;
 
     always @(posedge clk) begin
         if (f_state == F_LOOK) begin
@@ -763,15 +763,13 @@ module inc_check_message #(
             f_parked     <= parked_wide[{1'b0, c_group}];
 `endif
         end
-        if (f_state == F_SLOT) begin
-`ifdef INC_PARK
-            f_full       <= d_starts && (f_parked || !fits);
-`else
-            f_full       <= d_starts && !fits;
-`endif
-            unit_reg     <= next_unit[UNIT_W-1:0];
-        end
         if (f_state == F_JUDGE) begin
+`ifdef INC_PARK
+            f_full      <= d_starts && (f_parked || !fits);
+`else
+            f_full      <= d_starts && !fits;
+`endif
+            unit_reg    <= next_unit[UNIT_W-1:0];
             r_size      <= to > {1'b0, LONGEST};
             r_length    <= (known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
             r_mark      <= to > {1'b0, old_mark} ? to[OFF_W-1:0] : old_mark;
@@ -847,8 +845,7 @@ module inc_check_message #(
             case (f_state)
                 F_READ:  f_state <= look_c ? F_LOOK : F_READ;
                 F_LOOK:  f_state <= d_data && d_fine ? F_PLACE : F_REST;
-                F_PLACE: f_state <= F_SLOT;
-                F_SLOT:  f_state <= m_look ? F_SLOT : F_JUDGE;
+                F_PLACE: f_state <= m_look ? F_PLACE : F_JUDGE;
                 F_JUDGE: f_state <= F_DATA;
                 F_DATA:  f_state <= unsure ? F_READ : F_DATA;
                 default: f_state <= f_state;
@@ -1025,7 +1022,7 @@ module inc_check_message #(
 
     assign m_look    = m_look_reg;
     assign rd_en     = slots || m_look;
-    assign rd_slot   = m_look ? m_slot : slot_reg;
+    assign rd_slot   = m_look ? m_slot : slot_at;
     assign msg_valid = m_valid_reg;
 
     always @(posedge clk) begin
@@ -1077,7 +1074,8 @@ module inc_check_message #(
             wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
             wire             rest_there, here_init, here_ready;
             wire [EP_W-1:0]  here_rest_ep;
-            wire [23:0]      rest_past  = rest_last - own_last;
+            // one less than the rest's is never between the two, so it may be compared with either
+            wire [23:0]      rest_past  = rest_last - own_here;
             // behind the message, if all have sent as much as there may be
             wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
@@ -1088,8 +1086,8 @@ module inc_check_message #(
                 .init_take      (here_init),
                 .init_group     (init_group),
                 .init_psn       (first_here),
-                .ack_rd         (f_state == F_LOOK),
-                .ack_group      (c_group),
+                .ack_rd         (look),
+                .ack_group      (look_group),
                 .ack_self       (c_self),
                 .ack_mask       (d_up ? c_in_mask : NOBODY),
                 .ack_pick       (NOBODY),
