@@ -509,10 +509,11 @@ module inc_check_message #(
 
     // A frame is looked up when it comes to C, or later, and once more.
     wire              look_b = b_go && !f_holds_b;
-    wire              look_c = f_state == F_READ && !f_holds_b && j_free;
+    wire              late   = f_state == F_READ && !c_bypass;
+    wire              look_c = late && !f_holds_b && j_free;
     wire              look   = look_b || look_c;
-    wire [EI_W-1:0]   look_ei    = b_go ? b_ei : c_ei;
-    wire [GRP_W-1:0]  look_group = b_go ? b_group : c_group;
+    wire [EI_W-1:0]   look_ei    = late ? c_ei : b_ei;
+    wire [GRP_W-1:0]  look_group = late ? c_group : b_group;
 
     // the group of the job, or of the one that comes next
     reg  [EI_W-1:0]   j_ei;
