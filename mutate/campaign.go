@@ -29,11 +29,12 @@ import (
 type Options struct {
 	// Dir is the generated folder, Config the configuration as the user named it, with what else a replay line needs.
 	Dir, Config string
-	// Block is a pattern of blocks' names, empty for all. Count mutants of them are drawn by Seed; 0 is all. Only, if not 0, is one mutant.
-	Block string
-	Count int
-	Seed  uint64
-	Only  int
+	// Block is a pattern of blocks' names, Operator of operators', empty for all. Count mutants of them are drawn by Seed; 0 is all. Only, if not 0, is
+	// one mutant.
+	Block, Operator string
+	Count           int
+	Seed            uint64
+	Only            int
 	// Scenario is a pattern of those that are tried.
 	Scenario string
 	// Cap is the processor time in seconds after which a mutant that lives is given up.
@@ -163,19 +164,20 @@ func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
 	}
 	var of []mutant.Mutant
 	for _, m := range all {
-		match := o.Block == ""
-		if !match {
-			var err error
-			if match, err = path.Match(o.Block, m.Module); err != nil {
-				return nil, fmt.Errorf("mutate: block pattern %q: %w", o.Block, err)
-			}
+		block, err := matches(o.Block, m.Module)
+		if err != nil {
+			return nil, fmt.Errorf("mutate: block pattern: %w", err)
 		}
-		if match {
+		operator, err := matches(o.Operator, m.Operator)
+		if err != nil {
+			return nil, fmt.Errorf("mutate: operator pattern: %w", err)
+		}
+		if block && operator {
 			of = append(of, m)
 		}
 	}
 	if len(of) == 0 {
-		return nil, fmt.Errorf("%w: no block matches %q", ErrNone, o.Block)
+		return nil, fmt.Errorf("%w: no block matches %q and operator %q", ErrNone, cmp.Or(o.Block, "*"), cmp.Or(o.Operator, "*"))
 	}
 	lot := func(m mutant.Mutant) uint64 { return splitmix.Mix(splitmix.Mix(o.Seed) + uint64(m.Number)) }
 	slices.SortFunc(of, func(a, b mutant.Mutant) int { return cmp.Compare(lot(a), lot(b)) })
@@ -183,6 +185,18 @@ func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
 		of = of[:min(o.Count, len(of))]
 	}
 	return of, nil
+}
+
+// matches tells whether a name matches a pattern; an empty one is all.
+func matches(pattern, name string) (bool, error) {
+	if pattern == "" {
+		return true, nil
+	}
+	ok, err := path.Match(pattern, name)
+	if err != nil {
+		return false, fmt.Errorf("%q: %w", pattern, err)
+	}
+	return ok, nil
 }
 
 // begin finds out what all mutants need: which are equivalent, and what the scenarios take without one.

@@ -147,7 +147,8 @@ func TestDraw(t *testing.T) {
 	for _, m := range numbers(Options{Block: "t*"}) {
 		assert.Equal(t, "top", all[m-1].Module)
 	}
-	for want, o := range map[string]Options{"no block matches": {Block: "x"}, "there is no number": {Only: len(all) + 1}, "block pattern": {Block: "["}} {
+	for want, o := range map[string]Options{"no block matches": {Block: "x"}, "there is no number": {Only: len(all) + 1}, "block pattern": {Block: "["},
+		"operator \"none\"": {Operator: "none"}, "operator pattern": {Operator: "["}} {
 		_, err := draw(all, o)
 		assert.ErrorContains(t, err, want)
 	}

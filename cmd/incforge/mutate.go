@@ -78,6 +78,7 @@ difference in the configuration are taken out first, by proof. What lives is lis
 	flags.bind(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Block, "block", "", "mutants of the blocks (Verilog modules) that this pattern matches")
+	f.StringVar(&opt.Operator, "operator", "", "mutants of the operators (docs/mutate.md) that this pattern matches")
 	f.IntVar(&opt.Count, "count", 300, "draw so many mutants; 0 takes all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "of the draw, and of the scenarios")
 	f.IntVar(&opt.Only, "mutant", 0, "try this one alone")

@@ -118,7 +118,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	refuse(c.Mode < 1 || c.Mode > 3, "mode %d, modes are 1, 2 and 3", c.Mode)
-	refuse(c.Collective > Broadcast, "collective %d", c.Collective)
+	refuse(c.Collective > Broadcast, "%v: a fixed group does an AllReduce, a Reduce or a Broadcast", c.Collective)
 	refuse(c.Requests < 1 || c.Requests > maxRequests, "%d requests, allowed are 1 to %d", c.Requests, maxRequests)
 	refuse(c.Window < 1 || c.Window > maxRequests, "a window of %d, allowed are 1 to %d", c.Window, maxRequests)
 	refuse(c.Slots < 1 || c.Slots > 1024, "%d slots, allowed are 1 to 1024", c.Slots)

@@ -29,6 +29,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "every register has its reset value, reads back what is written under its mask, and is reset in the middle of traffic"},
 		{Name: "registers-random", Run: registersRandom, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(16)),
 			Doc: "registers written at random, any address, value and strobes: one group stays exact, and nobody without a part is sent anything"},
+		{Name: "resets", Run: resets,
+			Doc: "a reset in any cycle of a start, of a range that opens, of frames that are decided: the engine then does as a new one"},
 		{Name: "starts-together", Run: startsTogether, Needs: rig.NeedGroups(2),
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
 		{Name: "starts-among-traffic", Run: startsAmongTraffic, Needs: rig.NeedGroups(2),

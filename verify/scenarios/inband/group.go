@@ -53,16 +53,17 @@ type packet struct {
 	ce      bool       // a contribution met congestion
 }
 
-// newGroup makes an engine with an in-band group of all members, or of children and a parent.
+// newGroup makes an engine with an in-band group of all members, or of children and a parent. The former is the first group, the latter the last, all
+// others being stopped: what an engine asks of a frame's group it must not ask of another.
 func newGroup(t *rig.T, parent bool, opts ...rig.GroupOption) *group {
 	e := t.Engine()
-	members := t.Params.Members
+	index, members := 0, t.Params.Members
 	if parent {
-		members = t.Children()
+		index, members = rig.MaxGroups(t.Params)-1, t.Children()
 	}
 	opts = append([]rig.GroupOption{rig.WithInBand()}, opts...)
 	opts = append(opts, rig.WithRanks(t.Params.Members+1, t.Rand.Uint64()))
-	g := &group{Group: e.Group(0, 1, members, parent, opts...)}
+	g := &group{Group: e.Group(index, 1, members, parent, opts...)}
 	g.restart()
 	return g
 }
