@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/commlib"
+	"incforge/contract"
 	"incforge/live"
 	"incforge/roce"
 )
@@ -122,7 +123,7 @@ func refusedBySwitch(t *testing.T, c *cluster) {
 
 // Switches of four engines with one group each: four groups of the same hosts work at once, each at an engine of its own, and a fifth has no place. One that fails, fails alone.
 func TestGroupsOfEngines(t *testing.T) {
-	for _, mode := range []int{2, 3} {
+	for _, mode := range contract.Modes() {
 		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
 			p := paramsOf(mode)
 			p.Engines, p.Groups, p.BufferBytes = 4, 1, 1<<17

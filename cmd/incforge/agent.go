@@ -84,7 +84,7 @@ engine in this process, which has no ports and ends with it. Runs until SIGINT o
 	f.StringVar(&ip, "ip", "", "the engine's IPv4 address")
 	f.StringVar(&mac, "mac", "", "the MAC address of port 0; port N has the N-th after it")
 	f.StringArrayVar(&neighbours, "neighbour", nil, "N=NAME: the node at the other end of port N; once per port")
-	f.IntVar(&shared, "shared", 0, "slots that groups which take turns have in turn, of an engine with park the last of the buffer; 0: such a group has slots of its own")
+	f.IntVar(&shared, "shared", 0, "slots that groups which take turns have in turn, of an engine with park the last of the buffer, and so many in each of several engines; 0: such a group has slots of its own")
 	f.DurationVar(&life, "lifetime", lifetime, "longest time a packet can be under way; a queue pair number rests as long before it is used again")
 	bindFiles(cmd, &files)
 	for _, name := range []string{"name", "ip", "mac"} {

@@ -43,7 +43,7 @@ are rank 0's own. Roots go round. Exit status 1: the group has failed, or a resu
 	f.StringSliceVar(&p.what, "collective", []string{"all"}, "what to run: allreduce, reduce, broadcast, barrier, reducescatter, allgather; or all")
 	f.StringSliceVar(&p.types, "type", []string{"all"}, "element types: fp32, fp16, bf16, int32; or all that the engines have")
 	f.StringVar(&p.op, "op", "sum", "operation: sum, min, max")
-	f.BoolVar(&p.fixed, "fixed", false, "make a group that does only this, by registers: one --collective, one --type, and rank 0 as the root; for engines without in_band")
+	f.BoolVar(&p.fixed, "fixed", false, "make a group that does only this, by registers: one --collective, allreduce or barrier, and one --type; for engines without in_band")
 	f.StringSliceVar(&p.sizes, "bytes", []string{"1Ki:64Ki"}, "sizes of a tensor; Ki and Mi are 2^10 and 2^20; A:B is A and its doubles up to B")
 	f.IntVar(&p.iterations, "iterations", 5, "calls of each kind, type and size that are measured")
 	f.IntVar(&p.warmup, "warmup", 1, "calls before them")
@@ -135,8 +135,8 @@ func (a *app) runPerf(ctx context.Context, name string, p *perfFlags) error {
 		return usagef("--groups %d must be at least 1", p.groups)
 	}
 	if p.fixed {
-		if len(plan.Collectives) != 1 || len(plan.Types) != 1 || plan.Collectives[0] > commlib.Barrier {
-			return usagef("--fixed: needs one --collective, of those that engines do in one go, and one --type")
+		if len(plan.Collectives) != 1 || len(plan.Types) != 1 || plan.Collectives[0] != commlib.AllReduce && plan.Collectives[0] != commlib.Barrier {
+			return usagef("--fixed: needs one --collective, allreduce or barrier, as others cannot wait for each other, and one --type")
 		}
 		p.memberFlags.fixed = &commlib.Request{Collective: plan.Collectives[0], Type: plan.Types[0], Op: plan.Op}
 	}

@@ -37,6 +37,9 @@ func TestMemberUsage(t *testing.T) {
 		"NIC verbs:none: ":                                        append([]string{"perf", "h0", "--nic", "verbs:none"}, ring...),
 		"--bytes 4:2: the first size must be at least 1":          append([]string{"perf", "h0", "--bytes", "4:2"}, ring...),
 		"--iterations 0 must be at least 1":                       append([]string{"perf", "h0", "--iterations", "0"}, ring...),
+		"--fixed: needs one --collective":                         append([]string{"perf", "h0", "--fixed", "--type", "int32"}, ring...),
+		"allreduce or barrier, as others cannot wait":             append([]string{"perf", "h0", "--fixed", "--type", "int32", "--collective", "allgather"}, ring...),
+		"--fixed and --whole-messages must not":                   {"perf", "h0", "--meet", "x", "--whole-messages"},
 		`dance`:                                                   append([]string{"perf", "h0", "--collective", "dance"}, ring...),
 	} {
 		var stderr bytes.Buffer
