@@ -82,6 +82,7 @@ func TestPriorities(t *testing.T) {
 			for seed := range uint64(4) {
 				run(t, lib, seed)
 			}
+			latencies(t, lib, bytes)
 		})
 	}
 }
@@ -186,6 +187,44 @@ func strict(t *testing.T, m *sim.Model, src *axis.Source, snk *axis.Sink, pause 
 	}
 }
 
+// latencies holds what a lone frame takes from its last beat in to its first out: the queue's 3 cycles, none to be picked, and before them the class's. That holds
+// beats back until the 16th byte is there and then lets one through a cycle, the last one as late as the first was. It counts as sent 2 cycles behind its last beat: one of
+// the queue's, one until the counter's line is high.
+func latencies(t *testing.T, lib *sim.Lib, bytes int) {
+	m, err := lib.New(sim.Options{Random: true, Seed: 9})
+	require.NoError(t, err)
+	defer m.Close()
+	src, err := axis.NewSource(m, "s_axis")
+	require.NoError(t, err)
+	snk, err := axis.NewSink(m, "m_axis")
+	require.NoError(t, err)
+	count, err := m.Port("count_frame")
+	require.NoError(t, err)
+	pause, err := m.Port("pause")
+	require.NoError(t, err)
+	pause.SetUint64(0)
+	var sent, first, last, counted uint64
+	src.OnSent(func(f *axis.Frame) { sent = f.Last })
+	snk.OnFrame(func(f *axis.Frame) { first, last = f.First, f.Last })
+	m.OnSample(func() {
+		if count.Bool() {
+			counted = m.Now()
+		}
+	})
+	require.NoError(t, m.ResetFor(3))
+	for n := 1; n <= 120; n++ {
+		sent, first, counted = 0, 0, 0
+		require.NoError(t, src.SendBytes(make([]byte, n), 0))
+		require.NoError(t, m.Run(400, func() bool { return first > 0 && counted > last }))
+		class := uint64(1)
+		if bytes == 8 && n > 8 { // the first beat waits for the second
+			class = 2
+		}
+		require.Equal(t, sent+class+3, first, "%d bytes", n)
+		require.Equal(t, last+2, counted, "%d bytes", n)
+	}
+}
+
 // program writes the table so that every priority has entries, and reads it back; what is beside it is refused.
 func program(t *testing.T, bus *axil.Master, rnd *rand.Rand) table {
 	x := table{make([]int, 64), make([]int, 8)}
@@ -210,14 +249,18 @@ func program(t *testing.T, bus *axil.Master, rnd *rand.Rand) table {
 	return x
 }
 
-// frame is one of 1 to 120 bytes: with a tag, an IPv4 packet, of another IP version, or anything.
+// frame is one of 1 to 120 bytes, of which every fourth ends within what says its priority or just behind it: with a tag, an IPv4 packet, of another IP version, or
+// anything.
 func frame(rnd *rand.Rand) []byte {
 	f := make([]byte, 1+rnd.IntN(120))
+	if rnd.IntN(4) == 0 {
+		f = f[:min(len(f), 13+rnd.IntN(8))]
+	}
 	for i := range f {
 		f[i] = byte(rnd.Uint32())
 	}
 	kind := [][]byte{{0x81, 0}, {8, 0, 0x45}, {8, 0, 0x65}, {0x88, 0xA8}, nil}[rnd.IntN(5)]
-	if len(f) > 20 {
+	if len(f) > 12 {
 		copy(f[12:], kind)
 	}
 	return f

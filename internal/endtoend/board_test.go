@@ -17,12 +17,18 @@ import (
 	"incforge/internal/tool"
 )
 
-// TestBoard: the top of the board reads without a complaint with the switch that its page generates, narrowed but for its ports; and every bit of its ports
-// has a pin of its own, and no pin is of a port that there is not.
+// TestBoard: the top of the board reads without a complaint with the switch that its page generates, by the command that stands there; its cages are alike; and every
+// bit of its ports has a pin of its own, and no pin is of a port that there is not.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	const board = "../../boards/u250"
-	dir := generate(t, named(t, "mini", "name=u250", "bus_bytes=64", "lanes=16", "ports=2", "port_bytes=64", "port_clock_mhz=[322.265625]", "port_drop=true", "interrupts=true"))
+	page, err := os.ReadFile(board + "/README.md")
+	require.NoError(t, err)
+	command := regexp.MustCompile(`(?m)^incforge gen (\S+) (.*) -o `).FindStringSubmatch(string(page))
+	require.NotNil(t, command, "the page's command")
+	sets := strings.Split(strings.TrimPrefix(command[2], "--set "), " --set ")
+	require.Len(t, sets, 6)
+	dir := generate(t, named(t, command[1], sets...))
 	args := []string{"--lint-only", "-Wall", "-Wno-DECLFILENAME", "--top-module", "u250"}
 	for _, pattern := range []string{board + "/*.v", "../../hdl/mac/*.v", dir + "/rtl/*.v"} {
 		files, err := filepath.Glob(pattern)
@@ -33,8 +39,16 @@ func TestBoard(t *testing.T) {
 			}
 		}
 	}
-	_, err := tool.Run(testcost.Context(t), tool.Command{Name: "verilator", Args: args, Timeout: 2 * time.Minute})
+	_, err = tool.Run(testcost.Context(t), tool.Command{Name: "verilator", Args: args, Timeout: 2 * time.Minute})
 	require.NoError(t, err)
+
+	var cages []string // Vivado wants a module for each place, so the CMAC of each is an IP of its own
+	for _, number := range []string{"0", "1"} {
+		text, err := os.ReadFile(board + "/u250_qsfp" + number + ".v")
+		require.NoError(t, err)
+		cages = append(cages, strings.NewReplacer("u250_qsfp"+number, "u250_qsfpN", "cage "+number, "cage N", "cmac_usplus_"+number, "cmac_usplus_N").Replace(string(text)))
+	}
+	require.Equal(t, cages[0], cages[1])
 
 	top, err := os.ReadFile(board + "/u250.v")
 	require.NoError(t, err)
