@@ -440,10 +440,13 @@ module inc_check_message #(
     wire j_aside  = j_ack || j_state == J_SEE;
     wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_soon);
 
-    wire f_ready;
-    wire decided  = framed && !c_bypass && f_ready && !more_reg && !j_blocks;
-    wire quick    = framed && c_bypass && !more_reg && !j_blocks;
-    wire good     = decided && c_intact && c_lives && d_fine;
+    wire data_ready, rest_ready;
+    wire goes     = framed && !more_reg && !j_blocks;
+    wire data_goes = goes && !c_bypass && data_ready;
+    wire rest_goes = goes && !c_bypass && rest_ready;
+    wire decided  = data_goes || rest_goes;
+    wire quick    = goes && c_bypass;
+    wire good     = c_intact && c_lives && d_fine;
 
     assign c_free    = 1'b1;
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
@@ -822,13 +825,13 @@ module inc_check_message #(
     reg  seen_reg, fuses_reg, gone_reg;
     wire may_fuse = completes && (!k_root || f_near);
     // What may complete one is looked at early if its verdict is not there yet.
-    wire f_looks  = f_data ? !unsure && may_fuse && !decided : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
+    wire f_looks  = f_data ? !unsure && may_fuse && !data_goes : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
     wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
-    assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
-                              && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg)
-                            : f_rest && (j_idle || !speaks);
-    wire commits = good && f_data && !f_wrong_role;
-    wire hands   = good && !f_data && speaks;
+    assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
+                        && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg);
+    assign rest_ready = f_rest && (j_idle || !speaks);
+    wire commits = data_goes && good && !f_wrong_role;
+    wire hands   = rest_goes && good && speaks;
     wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
     wire notes   = commits && completes && !fuses;
     wire peeks   = commits && f_peeks;
