@@ -339,7 +339,7 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 func (b *blocks) control(c *graph.Composite) {
 	c.Connect(b.slots.Pin("grp_live"), b.steps.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	if b.messages == nil {
-		b.tags.registers(c, b)
+		b.tags.registers(c, b, b.csrs)
 		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
 		c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	}
