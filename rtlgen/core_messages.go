@@ -27,8 +27,6 @@ func noVerilog(p params.Params) error {
 	}{
 		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
-		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
-		{"engines", strconv.Itoa(p.Engines), "1", "no switch of several engines has messages", p.Engines > 1},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
 		if r.refused {
@@ -41,6 +39,8 @@ func noVerilog(p params.Params) error {
 // messageBlocks are what only Mode I has.
 type messageBlocks struct {
 	send, cut, asked, ask, front *graph.Instance
+	// poisoned marks groups that met a double error of the payload memory; nil without ecc.
+	poisoned *graph.Instance
 }
 
 // checks is the block that decides in Mode I.
@@ -68,7 +68,10 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	parts := decides(p, counters).AddParts(c, decide, works)
 	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: d.UnitBytes,
 		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3)),
-		Park: leaf.Bit(p.Park)})
+		Park: leaf.Bit(p.Park), Poison: leaf.Bit(p.ECC)})
+	if p.ECC {
+		m.poisoned = c.Add("u_poisoned", sendmessage.Poisoned{EPW: d.EPBits, EIW: d.EIBits, Groups: p.Groups, WordsW: d.WordCountBits})
+	}
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
 		m.sending(c, b)
@@ -81,8 +84,35 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 		for _, o := range monitor(d) {
 			c.Output(o.name, o.bits, graph.Doc(o.doc))
 		}
-		c.Link(decide, c, "mon_")
+		m.poison(c, b)
 	}}
+}
+
+// poison connects what marks groups, and stands between the send side and the groups that run, and before the monitor; without it these are joined directly.
+func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
+	if m.poisoned == nil {
+		c.Connect(b.slots.Pin("grp_live"), m.send.Pin("grp_live"))
+		c.Link(b.decide, c, "mon_")
+		return
+	}
+	c.Connect(b.slots.Pin("grp_live"), m.poisoned.Pin("grp_live"))
+	c.Connect(m.poisoned.Pin("grp_sends"), m.send.Pin("grp_live"))
+	c.Connect(m.poisoned.Pin("grp_poisoned"), m.front.Pin("grp_poisoned"))
+	c.Connect(b.decide.Pin("init_take"), m.poisoned.Pin("init_we"))
+	c.Connect(b.slots.Pin("init_ei"), m.poisoned.Pin("init_ei"))
+	for _, name := range []string{"work_put", "work_words", "work_emit", "work_reduce"} {
+		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
+	}
+	c.Connect(b.decide.Pin("tx_ei"), m.poisoned.Pin("work_ei"))
+	for _, name := range []string{"emit_valid", "emit_bad"} {
+		c.Connect(b.aggregate.Pin(name), m.poisoned.Pin(name))
+	}
+	for _, name := range []string{"snd_ack", "snd_act", "note_valid"} {
+		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
+	}
+	c.Connect(m.send.Pin("snd_done"), m.poisoned.Pin("snd_done"))
+	c.LinkAs(b.decide, "mon_act_", m.poisoned, "in_act_")
+	c.LinkAs(m.poisoned, "out_act_", c, "mon_act_")
 }
 
 // decision connects what decides with what it asks of a frame, and of its slot.
@@ -116,7 +146,7 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 	}
 	c.Open(m.send.Pin("act_soon"), "a frame waits for nothing")
 	c.Link(m.send, b.translate, "off_")
-	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"), m.send.Pin("grp_live"))
+	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"))
 	for _, name := range []string{"init_valid", "init_ei", "init_psn"} {
 		c.Connect(b.slots.Pin(name), m.send.Pin(name))
 	}
@@ -155,6 +185,8 @@ func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
 		case port.Name == "hdr_bytes":
 			c.Connect(b.translate.Pin(port.Name), m.ask.Pin(port.Name))
 			c.Connect(m.ask.Pin("asked_bytes"), b.join.Pin(port.Name))
+		case port.Name == "hdr_port":
+			c.Connect(b.tags.headerPort(c, b), b.join.Pin(port.Name))
 		default:
 			c.Connect(b.translate.Pin(port.Name), b.join.Pin(port.Name))
 		}
@@ -163,7 +195,7 @@ func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
 
 // registers connects those that Mode I adds, before Mode III's.
 func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
-	b.registerBus(c, m.front)
+	b.tags.registers(c, b, m.front)
 	c.LinkAs(m.front, "m_axil_", b.csrs, "s_axil_")
 	c.LinkAs(b.csrs, "s_axil_", m.front, "m_axil_")
 	c.Connect(b.csrs.Pin("ready"), m.front.Pin("ready"))
@@ -175,7 +207,6 @@ func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
 	c.Connect(m.front.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	c.Connect(b.decide.Pin("grp_invalid"), m.front.Pin("grp_invalid"))
 	c.Connect(m.send.Pin("grp_failed"), b.csrs.Pin("grp_failed"))
-	c.Connect(b.decide.Pin("count"), m.front.Pin("count"))
 	c.Connect(m.front.Pin("out_count"), b.csrs.Pin("count"))
 	c.Link(b.csrs, m.front, "tbl_")
 	c.Connect(b.csrs.Pin("tbl_grp_we"), b.decide.Pin("tbl_grp_we"))

@@ -101,6 +101,10 @@ module inc_message_csr #(
     input  wire [GROUPS-1:0]       in_overlap,
     output wire [GROUPS-1:0]       grp_overlap,
     input  wire [GROUPS*MASK_W-1:0] grp_invalid,
+`ifdef INC_POISON
+    // groups that met a double error of the payload memory
+    input  wire [GROUPS-1:0]       grp_poisoned,
+`endif
 
     // all of the mode's counters, and those that inc_csr has
     input  wire [ALL-1:0]          count,
@@ -122,7 +126,7 @@ module inc_message_csr #(
     localparam F_COUNTER_SNAPSHOT_HOLD = 0, F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0,
                W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0,
                F_GROUP_MESSAGES_RELEASE = 1, F_GROUP_RELEASE_MESSAGES = 0, W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0,
-               F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
+               F_GROUP_REFUSED_POISONED = 31, F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
     localparam [3:0] WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5, WORD_GROUP_PARENT = 4'd7, WORD_EP_RQ_PSN = 4'd10,
                      WORD_EP_PATH_MTU = 4'd12, NUM_EP_WORDS = 4'd13;
     localparam [7:0] R_ACK_EVERY_PACKETS = 8'd16;
@@ -456,6 +460,9 @@ module inc_message_csr #(
                 end
                 if (r_to[5]) begin
                     value[F_GROUP_REFUSED_MASK +: MASK_W] = grp_invalid[MASK_W*k +: MASK_W];
+`ifdef INC_POISON
+                    value[F_GROUP_REFUSED_POISONED] = grp_poisoned[k];
+`endif
                 end
             end
         end
