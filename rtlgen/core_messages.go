@@ -140,11 +140,9 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 		c.Link(m.send, b.decide, prefix)
 	}
 	c.Link(b.decide, m.send, "ctx_")
-	c.Link(b.decide, m.send, "note_")
-	for _, name := range []string{"act_valid", "act_timer", "act_pipe", "act_ei"} {
+	for _, name := range []string{"act_valid", "act_soon", "act_timer", "act_pipe", "act_ei"} {
 		c.Connect(m.send.Pin(name), b.decide.Pin(name))
 	}
-	c.Open(m.send.Pin("act_soon"), "a frame waits for nothing")
 	c.Link(m.send, b.translate, "off_")
 	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"))
 	for _, name := range []string{"init_valid", "init_ei", "init_psn"} {

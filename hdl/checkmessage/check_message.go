@@ -60,7 +60,8 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	}
 	end := 2*24 + p.offsetBits() + 3 + 8 + 24
 	memories := []graph.Memory{
-		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13), state("u_ends", ends, end), state("u_pools", groups, 2*(3*24+p.SlotW)),
+		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
+		state("u_job_heads", groups, 2*(24+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
 		state("u_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+3*p.MaskW+2*p.SlotW),
 	}
 	if p.Tree != 0 {
@@ -76,7 +77,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 		memories = append(append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1))), here.Inside("gen_open.u_here")...)
 	}
 	return &graph.Module{
-		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "7 cycles from the verdict; 8 with a CNP, with OPEN 4 more for what is taken, 6 more if more may be sent",
+		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "the cycle of the verdict; data the sixth cycle behind the frame before, the rest the third",
 		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
@@ -120,9 +121,9 @@ func (p CheckMessage) ports() []graph.Port {
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
 func frameNames() []string {
-	return strings.Fields("s_go s_base s_log2_n a_go b_go b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long b_up b_down " +
+	return strings.Fields("s_go s_base s_log2_n a_go b_go b_ei b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long b_up b_down " +
 		"b_whole c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
-		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_passed c_drops")
+		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_intact c_passed c_drops")
 }
 
 // slotPorts are the pins to RecycleBuffer. What a slot is to hold comes from here, and not from inc_frame_steps.
@@ -138,8 +139,8 @@ func (p CheckMessage) slotPorts() []graph.Port {
 // sendPorts are the pins to SendMessage: whose turn it is, its jobs, the messages that it asks for, what it sends.
 func (p CheckMessage) sendPorts() []graph.Port {
 	return []graph.Port{
-		leaf.In("act_valid", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
-		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
+		leaf.In("act_valid", 1), leaf.In("act_soon", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
+		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
 		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_open", p.offsetBits()), leaf.Out("ctx_wide", 1),
 		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
@@ -149,6 +150,5 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.In("snd_tx_valid", 1), leaf.In("snd_tx_mask", p.MaskW), leaf.In("snd_tx_opcode", 8), leaf.In("snd_tx_se", 1), leaf.In("snd_tx_pad", 2),
 		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW), leaf.In("snd_tx_ask", p.MaskW),
 		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW),
-		leaf.Out("note_valid", 1), leaf.Out("note_ei", p.EIW), leaf.Out("note_outs", p.MaskW),
 	}
 }

@@ -3,12 +3,14 @@
 // inc_check_message: decides what every frame does in Mode I, hands the engine's own actions their turn, keeps the pools.
 //
 // Contract
-//   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait. One
-//               thing at a time: nothing is looked up while the frame before is undecided
-//   latency     data 7 cycles from its verdict, 8 if its answer is followed by a CNP, with OPEN 4 more if it is taken; 6 more if a pool may
-//               send more; an answer 4 cycles and what SendMessage takes, and STAGES + 4 more of ReceiveACK if it acknowledges, at a root 6
-//               more; a bypassed frame 1; an action 3 cycles and what SendMessage takes
-//   throughput  a frame in as many cycles
+//   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
+//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 4 cycles, F_LOOK to F_JUDGE, the rest in one; then it
+//               waits for its verdict. An answer is handed to SendMessage and leaves; frames behind it go on. While SendMessage does anything
+//               else no frame is decided. What an answer makes of `start` comes some 5 cycles after it; a start that is behind does no harm to
+//               data that has room by it. Other data, and what a root completes beyond N from it, is looked up again when it has come
+//   latency     data is decided in the cycle of its verdict, or in the sixth cycle behind the frame before; anything else in the third. If it
+//               completes a message, lets more of one leave or is an answer, then when SendMessage is idle. A CNP follows its answer by a cycle
+//   throughput  data every 5 cycles, anything else every 2, an answer every 6, a bypassed frame every cycle
 //   commit      all of a frame's effects come after its verdict; the work on the payload is put, and committed in the next cycle
 //   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload
 //   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
@@ -18,10 +20,10 @@
 //   payload     units of UNIT_BYTES, message_bytes a slot; 16-bit elements take two units each. work_adds: so many units of the payload from
 //               its first on are added to what lies there, the rest overwrite
 //   open        with OPEN packets of a message leave before it is complete: ctx_open is how many bytes of the message at ctx_limit all have sent,
-//               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet that is taken, in 5 cycles more
-//   send side   one job at a time for SendMessage, snd_ack or snd_act, until snd_done; meanwhile it asks for messages (msg_*), and its frames
-//               and works pass through here
-//   note        note_*: a pool has a message more that may be sent
+//               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet behind which all have sent some
+//               of that message, in 5 cycles in which no frame is decided
+//   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), or a pool that may send more
+//               (snd_note). Meanwhile it asks for messages (msg_*), and its frames and works pass through here
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
 //   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle
@@ -48,7 +50,7 @@ module inc_check_message #(
     // bits of a slot's number
     parameter SLOT_W   = 4,
     // bits of the number of a unit of payload
-    parameter UNIT_W   = 6,
+    parameter UNIT_W   = 8,
     // bytes of a message's slot, and of a unit; powers of two
     parameter MESSAGE_BYTES = 4096,
     parameter UNIT_BYTES    = 256,
@@ -107,6 +109,7 @@ module inc_check_message #(
     input  wire                a_go,
     // the one in B, to C with b_go
     input  wire                b_go,
+    input  wire [EI_W-1:0]     b_ei,
     input  wire                b_host,
     input  wire                b_data,
     input  wire                b_ack,
@@ -148,6 +151,7 @@ module inc_check_message #(
     input  wire [MASK_W-1:0]   c_in_mask,
     input  wire [MASK_W-1:0]   c_out_mask,
     input  wire [MASK_W-1:0]   c_parent_mask,
+    input  wire                c_intact,
     input  wire                c_passed,
     input  wire [5:0]          c_drops,
 
@@ -208,11 +212,14 @@ module inc_check_message #(
 
     // jobs of SendMessage: an answer, or an action
     input  wire                act_valid,
+    // there is one, or will be in a few cycles
+    input  wire                act_soon,
     input  wire                act_timer,
     input  wire                act_pipe,
     input  wire [EI_W-1:0]     act_ei,
     output wire                snd_ack,
     output wire                snd_act,
+    output wire                snd_note,
     output wire [EI_W-1:0]     snd_ei,
     output wire [MASK_W-1:0]   snd_self,
     output wire [23:0]         snd_psn,
@@ -238,7 +245,7 @@ module inc_check_message #(
     // a message that it asks for
     input  wire                msg_rd,
     input  wire [23:0]         msg_number,
-    output reg                 msg_valid,
+    output wire                msg_valid,
     output reg  [$clog2(MESSAGE_BYTES):0] msg_length,
     output reg                 msg_se,
     output reg                 msg_has_imm,
@@ -260,10 +267,6 @@ module inc_check_message #(
     input  wire                snd_work_put,
     input  wire [WORDS_W-1:0]  snd_work_words,
     input  wire [UNIT_W-1:0]   snd_work_unit,
-    // a job too: a pool has more to send, of group and pool (bit 0), to these
-    output reg                 note_valid,
-    output wire [EI_W-1:0]     note_ei,
-    output wire [MASK_W-1:0]   note_outs,
 
     // work on the payload, for inc_offer_work and inc_cut_work
     input  wire                work_held,
@@ -379,55 +382,66 @@ module inc_check_message #(
 
     // ---- indices ----
 
-    wire [GRP_W-1:0] c_group, act_group, init_group, tbl_group;
+    wire [GRP_W-1:0] b_group, c_group, act_group, init_group, tbl_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
+            assign b_group    = b_ei[EI_W-1:EP_W];
             assign c_group    = c_ei[EI_W-1:EP_W];
             assign act_group  = act_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign tbl_group  = tbl_index[GRP_W-1:0];
         end else begin : gen_one_group
-            assign {c_group, act_group, init_group, tbl_group} = 4'd0;
+            assign {b_group, c_group, act_group, init_group, tbl_group} = 5'd0;
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
 
-    // ---- what is done, a step a cycle ----
+    // ---- two things go on at once: the frame in C, a step a cycle, and a job of SendMessage ----
 
-    localparam [4:0] S_IDLE = 5'd0, S_INIT = 5'd1, S_LOOK = 5'd2, S_PLACE = 5'd3, S_SLOT = 5'd4, S_JUDGE = 5'd5, S_DATA = 5'd6, S_CNP = 5'd7,
-                     S_HEAR = 5'd8, S_SEND = 5'd9, S_ACKED = 5'd10, S_LEAST = 5'd11, S_START = 5'd12, S_END = 5'd13, S_TURN = 5'd14, S_NOTE = 5'd15,
-                     S_PEEK = 5'd16, S_OPEN = 5'd17;
+    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_SLOT = 3'd4, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
+    localparam [3:0] J_IDLE = 4'd0, J_INIT = 4'd1, J_LOOK = 4'd2, J_SEND = 4'd3, J_PEEK = 4'd4, J_FIND = 4'd5, J_OPEN = 4'd6, J_HOLD = 4'd7,
+                     J_NOTE = 4'd8;
 `ifdef INC_PARK
-    localparam [4:0] S_PARK = 5'd18;
+    localparam [3:0] J_PARK = 4'd9;
 `endif
 
-    reg  [4:0] state_reg;
+    reg  [2:0] f_state;
+    reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
-    reg        passed_reg;             // the frame is not one that was dropped at once
-    reg  [5:0] drops_reg;
+    reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
+    reg        cnp_reg;                // a CNP is to follow an answer
+    wire       d_busy;                 // what was acknowledged is on its way to `start`
 
-    wire idle     = state_reg == S_IDLE;
+    wire j_idle   = j_state == J_IDLE;
+    wire j_free   = j_idle && !d_busy;
     wire framed   = c_valid && vrd_valid;
-    wire begins   = idle && init_valid && init_clean;
+    wire begins   = j_free && init_valid && init_clean;
 `ifdef INC_PARK
-    wire parks    = idle && park_valid;     // and no group is started meanwhile
-    wire acts     = idle && !begins && !parks && act_valid && !(turn_reg && framed);
-    wire decides  = idle && !begins && !parks && !acts && framed;
+    // a group is parked between two frames: the next is not looked up while that waits
+    wire parks    = j_free && !begins && park_valid && (f_state == F_NONE || f_state == F_READ);
+    wire f_holds_b = park_valid;
+    wire acts     = j_free && !begins && !parks && act_valid && !(turn_reg && framed);
+    wire j_takes  = begins || parks || acts;
 `else
-    wire acts     = idle && !begins && act_valid && !(turn_reg && framed);
-    wire decides  = idle && !begins && !acts && framed;
+    wire f_holds_b = 1'b0;
+    wire acts     = j_free && !begins && act_valid && !(turn_reg && framed);
+    wire j_takes  = begins || acts;
 `endif
-    wire quick    = decides && c_bypass;
-    wire starts   = decides && !c_bypass;
-    wire ends     = state_reg == S_END;
+    reg  j_ack;                        // the job is an answer, and frames go on
+    wire j_blocks = (!j_idle && !j_ack) || j_takes || (passed_reg && act_soon);
+
+    wire f_ready;
+    wire decided  = framed && !c_bypass && f_ready && !cnp_reg && !j_blocks;
+    wire quick    = framed && c_bypass && !j_blocks;
+    wire good     = decided && c_intact && c_lives && d_fine;
 
     assign c_free    = 1'b1;
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
-    assign c_decided = starts;
-    assign c_done    = quick || ends;
+    assign c_decided = decided;
+    assign c_done    = quick || decided;
     assign c_leaves  = c_done;
     assign vrd_pop   = c_done;
-    assign init_take = state_reg == S_INIT;
+    assign init_take = j_state == J_INIT;
 
     // ---- facts of the frame in C that the steps know of the one in B, and of the one that goes into A ----
 
@@ -478,50 +492,66 @@ module inc_check_message #(
 
     // ---- state: of endpoints, of pools, of groups ----
 
-    reg               k_frame;         // the job is of a frame, else of an action
-    wire [GRP_W-1:0]  job_group = k_frame ? c_group : act_group;
-    reg  [SLOT_W-1:0] k_base, k_n, k_head;
-
     localparam END_W  = 24 + 24 + OFF_W + 1 + 1 + 1 + 8 + 24;
-    localparam POOL_W = 3 * 24 + SLOT_W;
+    localparam HEAD_W = 24 + SLOT_W;             // of a pool: start, and the slot it is in
+    localparam TAIL_W = 2 * 24;                  // of a pool: the first message that nobody has begun, and done
     localparam CTX_W  = 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
 
+    // A frame is looked up when it comes to C, or later, and once more.
+    wire              look_b = b_go && !f_holds_b;
+    wire              look_c = f_state == F_READ && !f_holds_b && j_free;
+    wire              look   = look_b || look_c;
+    wire [EI_W-1:0]   look_ei    = b_go ? b_ei : c_ei;
+    wire [GRP_W-1:0]  look_group = b_go ? b_group : c_group;
+
+    // the group of the job, or of the one that comes next
+    reg  [EI_W-1:0]   j_ei;
+    wire [GRP_W-1:0]  j_group;
+`ifdef INC_PARK
+    wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
+    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : parks ? park_group : acts ? act_group : c_group;
+`else
+    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : acts ? act_group : c_group;
+`endif
+
     wire              end_we;
-    wire [END_W-1:0]  end_word, end_next, sib_word;
+    wire [END_W-1:0]  end_read, end_next, sib_read;
     wire [23:0]       rq_psn;
     wire [12:0]       path_mtu;
-    wire              pool_we;
-    wire [2*POOL_W-1:0] pools, pools_next;
+    wire              heads_we;
+    wire [GRP_W-1:0]  heads_group;
+    wire [2*HEAD_W-1:0] heads, j_heads, heads_next;
+    wire              tails_we;
+    wire [2*TAIL_W-1:0] tails_read, j_tails, tails_next;
     wire [SLOT_W-1:0] pipe_n;
     wire              pipe_set;
     wire              ctx_we;
     wire [CTX_W-1:0]  ctx_read;
-`ifdef INC_PARK
-    wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
-    wire [GRP_W-1:0]  look_group = parks ? park_group : acts ? act_group : c_group;
-    wire              look = parks || acts || starts;
-    wire [GRP_W-1:0]  pool_group = park_take ? park_group : job_group;
-`else
-    wire [GRP_W-1:0]  look_group = acts ? act_group : c_group;
-    wire              look = acts || starts;
-`endif
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_rq_psn (
         .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_RQ_PSN), .waddr(tbl_index), .wdata(tbl_data[F_EP_RQ_PSN_PSN +: W_EP_RQ_PSN_PSN]),
         .re(begins), .raddr(init_ei), .rdata(rq_psn));
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(13), .ADDR_W(EI_W)) u_path_mtu (
         .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_index), .wdata(tbl_data[F_EP_PATH_MTU_BYTES +: W_EP_PATH_MTU_BYTES]),
-        .re(starts), .raddr(c_ei), .rdata(path_mtu));
+        .re(look), .raddr(look_ei), .rdata(path_mtu));
+    wire [END_W-1:0] end_first = {{(END_W-48){1'b0}}, init_psn, rq_psn};
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(END_W), .ADDR_W(EI_W)) u_ends (
-        .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? {{(END_W-48){1'b0}}, init_psn, rq_psn} : end_next),
-        .re(starts), .raddr(c_ei), .rdata(end_word));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * POOL_W), .ADDR_W(GRP_W)) u_pools (
-`ifdef INC_PARK
-        .clk(clk), .we(pool_we || init_take), .waddr(init_take ? init_group : pool_group),
-`else
-        .clk(clk), .we(pool_we || init_take), .waddr(init_take ? init_group : job_group),
-`endif
-        .wdata(init_take ? {2{{SLOT_W{1'b0}}, {3{init_psn}}}} : pools_next), .re(look), .raddr(look_group), .rdata(pools));
+        .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? end_first : end_next),
+        .re(look), .raddr(look_ei), .rdata(end_read));
+    // start of both pools, for the frame and for the job; what else there is of them
+    wire [2*HEAD_W-1:0] heads_first = {2{{SLOT_W{1'b0}}, init_psn}};
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
+        .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
+        .re(look), .raddr(look_group), .rdata(heads));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_job_heads (
+        .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
+        .re(1'b1), .raddr(next_group), .rdata(j_heads));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
+        .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
+        .re(look), .raddr(look_group), .rdata(tails_read));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_job_tails (
+        .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
+        .re(1'b1), .raddr(next_group), .rdata(j_tails));
     // GROUP_PIPE, and whether it says something
     wire [SLOT_W-1:0] tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
@@ -536,13 +566,29 @@ module inc_check_message #(
         if (TREE != 0) begin : gen_siblings
             // the same once more, for the other endpoint of the pair
             inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(END_W), .ADDR_W(EI_W)) u_siblings (
-                .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei),
-                .wdata(init_take ? {{(END_W-48){1'b0}}, init_psn, rq_psn} : end_next),
-                .re(starts), .raddr(c_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .rdata(sib_word));
+                .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? end_first : end_next),
+                .re(look), .raddr(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .rdata(sib_read));
         end else begin : gen_no_siblings
-            assign sib_word = {END_W{1'b0}};
+            assign sib_read = {END_W{1'b0}};
         end
     endgenerate
+
+    // what the frame ahead writes while this one is looked up
+    reg               end_fresh, sib_fresh, tails_fresh;
+    reg [END_W-1:0]   end_fresh_word;
+    reg [2*TAIL_W-1:0] tails_fresh_word;
+    always @(posedge clk) begin
+        if (look) begin
+            end_fresh        <= end_we && c_ei == look_ei;
+            sib_fresh        <= end_we && c_ei == (look_ei ^ {{(EI_W-1){1'b0}}, 1'b1});
+            end_fresh_word   <= end_next;
+            tails_fresh      <= tails_we && c_group == look_group;
+            tails_fresh_word <= tails_next;
+        end
+    end
+    wire [END_W-1:0]    end_word = end_fresh ? end_fresh_word : end_read;
+    wire [END_W-1:0]    sib_word = sib_fresh ? end_fresh_word : sib_read;
+    wire [2*TAIL_W-1:0] tails    = tails_fresh ? tails_fresh_word : tails_read;
 
     wire [23:0]      e_psn, e_message, e_msn;
     wire [OFF_W-1:0] e_offset;
@@ -550,129 +596,33 @@ module inc_check_message #(
     wire [7:0]       e_unanswered;
     assign {e_refused, e_nak_sent, e_inside, e_unanswered, e_msn, e_offset, e_message, e_psn} = end_word;
 
-    wire              x_reduces, x_spreads, x_big_endian;
-    wire [1:0]        x_function, x_dtype;
-    wire [MASK_W-1:0] x_in_mask, x_out_mask, x_parent_mask;
-    wire [SLOT_W-1:0] x_base, x_n;
-    assign {x_reduces, x_spreads, x_function, x_dtype, x_big_endian, x_in_mask, x_out_mask, x_parent_mask, x_base, x_n} = ctx_read;
+    // ---- the frame's pool: known from F_LOOK on ----
 
-    // ---- the job: a frame's pool, or an action's. What follows is known from S_LOOK on and stands until the next job ----
+    wire [SLOT_W-1:0] f_n      = pipe_set ? pipe_n : c_half;
+    wire              f_root   = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
+    wire [MASK_W-1:0] f_outs   = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
+    wire [HEAD_W-1:0] f_head   = d_opens_b ? heads[HEAD_W +: HEAD_W] : heads[0 +: HEAD_W];
+    wire [TAIL_W-1:0] f_tail   = d_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
+    wire [23:0]       f_start  = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
+    wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
 
-    reg               x_pointed;
-    wire [MASK_W-1:0] x_self;
-    generate
-        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
-            localparam [EP_W-1:0] E = e;
-            assign x_self[e] = !x_pointed && act_ei[EP_W-1:0] == E;
-        end
-    endgenerate
+    reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
+    reg  [MASK_W-1:0] k_outs;
+    reg  [SLOT_W-1:0] k_base, k_n;
+    reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
+    reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
+    reg               k_hears;
+    wire [23:0]       n_wide = {{(24-SLOT_W){1'b0}}, k_n};
+    wire              k_syn  = c_syn_ack || c_syn_rnr || c_syn_nak;
 
-    wire [MASK_W-1:0] j_parent  = k_frame ? c_parent_mask : x_parent_mask;
-    wire [MASK_W-1:0] j_out     = k_frame ? c_out_mask : x_out_mask;
-    wire              j_reduces = k_frame ? c_reduces : x_reduces;
-    wire              j_spreads = k_frame ? c_spreads : x_spreads;
-    wire              j_root    = !j_reduces && !j_spreads && j_parent == NOBODY;
-    wire              j_pipe_b  = k_frame ? d_opens_b : x_pointed ? act_ei[0] : x_spreads || (x_self & x_parent_mask) == NOBODY;
-    wire [SLOT_W-1:0] j_n       = !k_frame ? x_n : pipe_set ? pipe_n : c_half;
-    wire [POOL_W-1:0] j_pool    = j_pipe_b ? pools[POOL_W +: POOL_W] : pools[0 +: POOL_W];
-
-    reg               k_root, k_pipe_b, k_wide, k_big_endian;
-    reg  [1:0]        k_function, k_dtype;
-    reg  [MASK_W-1:0] k_outs, k_in;
-    reg  [23:0]       k_start, k_done, k_top;
-    wire [1:0]        j_dtype = k_frame ? c_dtype : x_dtype;
-
-    // what an acknowledgement makes of start: the least that an out endpoint has not acknowledged
-    wire [SLOT_W:0]   ring       = k_root ? {k_n, 1'b0} : {1'b0, k_n};
-    reg  [23:0]       acked_reg;       // the first message that the endpoint has not acknowledged
-    wire [23:0]       least_past = ack_rest - ack_psn;
-    wire [23:0]       start_next = ack_rest_any && least_past[23] ? ack_rest + 24'd1 : acked_reg;
-    wire [23:0]       steps      = start_next - k_start;
-    wire [SLOT_W:0]   head_on    = {1'b0, k_head} + steps[SLOT_W:0];
-    wire [SLOT_W:0]   head_round = head_on - ring;
-    wire [SLOT_W:0]   head_at    = head_on >= ring ? head_round : head_on;
-    wire [SLOT_W-1:0] head_next  = head_at[SLOT_W-1:0];
-
-    always @(posedge clk) begin
-        if (starts) begin
-            k_frame <= 1'b1;
-        end else if (acts) begin
-            k_frame   <= 1'b0;
-            x_pointed <= !act_timer && act_pipe;
-        end
-        if (state_reg == S_LOOK) begin
-            k_root       <= j_root;
-            k_pipe_b     <= j_pipe_b;
-            k_outs       <= !j_pipe_b ? j_parent : j_spreads ? j_out : j_out & ~j_parent;
-            k_in         <= k_frame ? c_in_mask : x_in_mask;
-            k_base       <= k_frame ? c_base : x_base;
-            k_n          <= j_n;
-            k_wide       <= HALVES != 0 && j_dtype[1] != j_dtype[0];
-            k_function   <= k_frame ? c_function : x_function;
-            k_dtype      <= j_dtype;
-            k_big_endian <= k_frame ? c_big_endian : x_big_endian;
-            {k_head, k_top, k_done, k_start} <= j_pool;
-        end else if (state_reg == S_START) begin
-            k_start <= start_next;
-            k_head  <= head_next;
-        end
-    end
-
-    // what has left a root's aggregation pool: what is done, from start on, but no more than N
-    wire [23:0] n_wide  = {{(24-SLOT_W){1'b0}}, k_n};
-    wire [23:0] span    = k_done - k_start;
-    wire [23:0] moves   = span > n_wide ? n_wide : span;
-    wire [23:0] limit   = k_root ? k_start + moves : k_done;
-
-    // ---- a message's slot: of data, or of what SendMessage asks for ----
-
-    wire              peeks;           // after a packet, at the message that is to be complete next
-    wire [23:0]       done_next;
-    reg               m_place, m_look, m_take;
-    reg  [23:0]       m_number;
-    wire [23:0]       f_off   = (state_reg == S_PLACE ? e_message : m_number) - k_start;
-    wire [SLOT_W:0]   f_at    = {1'b0, k_head} + f_off[SLOT_W:0];
-    wire [SLOT_W:0]   f_round = f_at - ring;
-    wire [SLOT_W:0]   f_index = (f_at >= ring ? f_round : f_at) + (k_pipe_b && !k_root ? {1'b0, k_n} : {(SLOT_W+1){1'b0}});
+    // where it is in the ring, and where the pool's ring is among the group's slots
+    wire [SLOT_W:0]   ring     = k_root ? {k_n, 1'b0} : {1'b0, k_n};
+    wire [SLOT_W:0]   k_round  = k_at - ring;
+    wire [SLOT_W-1:0] k_shift  = k_pipe_b && !k_root ? k_n : {SLOT_W{1'b0}};
+    wire [SLOT_W-1:0] k_index  = (k_at >= ring ? k_round[SLOT_W-1:0] : k_at[SLOT_W-1:0]) + k_shift;
     reg  [SLOT_W-1:0] slot_reg;        // its word
     reg  [SLOT_W-1:0] place_reg;       // its payload
-    wire [SLOT_W-1:0] slot_at = k_base + f_index[SLOT_W-1:0];
-
-    // the first unit of its payload, and that in which the endpoint's next byte lies
-    wire [UNIT_W:0] first_unit = {{(UNIT_W+1-SLOT_W){1'b0}}, place_reg} << IN_W;
-    wire [UNIT_W:0] inner_unit = {{(UNIT_W-IN_W){1'b0}}, e_offset[OFF_W-1:PLACE_W]};
-    wire [UNIT_W:0] next_unit  = first_unit + (k_wide ? inner_unit << 1 : inner_unit);
-
-    assign rd_en   = state_reg == S_SLOT || m_look;
-    assign rd_slot = slot_reg;
-
-    always @(posedge clk) begin
-        m_place <= msg_rd || peeks;
-        m_look  <= m_place;
-        m_take  <= m_look;
-        if (msg_rd || peeks) begin
-            m_number <= peeks ? done_next : msg_number;
-        end
-        if (state_reg == S_PLACE || m_place) begin
-            slot_reg  <= slot_at;
-            place_reg <= k_wide ? slot_at + f_index[SLOT_W-1:0] : slot_at;
-        end
-        msg_valid <= m_take;
-        if (m_take) begin
-            msg_length  <= slot_tag[OFF_W-1:0];
-            msg_se      <= slot_se;
-            msg_has_imm <= slot_opcode[0];
-            msg_imm     <= slot_ext;
-            msg_ce      <= slot_ce;
-            msg_unit    <= first_unit[UNIT_W-1:0];
-        end
-        if (rst) begin
-            m_place   <= 1'b0;
-            m_look    <= 1'b0;
-            m_take    <= 1'b0;
-            msg_valid <= 1'b0;
-        end
-    end
+    wire [SLOT_W-1:0] slot_at = k_base + k_index;
 
     // ---- data: first the packet, then its message ----
 
@@ -681,40 +631,46 @@ module inc_check_message #(
     wire             ahead    = !behind && distance != 24'd0;
     wire [15:0]      length   = {{(16-LEN_W){1'b0}}, c_plen};
     wire [15:0]      mtu      = {3'd0, path_mtu};
-    wire [OFF_W:0]   to       = {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
 
-    reg              f_wrong_role, f_behind, f_ahead, f_refused, f_order, f_segment, f_partial, f_full, f_fresh;
+    reg  [OFF_W:0]   to;
+    reg              f_wrong_role, f_behind, f_ahead, f_refused, f_order, f_segment, f_partial, f_fresh, f_near, f_ring, f_moved, f_full;
 `ifdef INC_PARK
     reg              f_parked;
 `endif
+    reg              is_duplicate, is_gap, is_refused, is_order, is_segment, is_partial, is_sound;
     reg              r_size, r_length, r_mismatch, r_completes, r_answers;
     reg  [OFF_W-1:0] r_mark;
-    reg              r_near;
 
-    wire             judged = d_fine && d_data && !f_wrong_role;
+    wire             judged   = d_fine && d_data && !f_wrong_role;
     // in the order of docs/termination.md section 3
-    wire is_duplicate = judged && f_behind;
-    wire is_gap       = judged && f_ahead;
-    wire in_order     = judged && !f_behind && !f_ahead;
-    wire is_refused   = in_order && f_refused;
-    wire is_order     = in_order && !f_refused && f_order;
-    wire is_segment   = in_order && !f_refused && !f_order && f_segment;
-    wire is_partial   = in_order && !f_refused && !f_order && !f_segment && f_partial;
-    wire is_sound     = in_order && !f_refused && !f_order && !f_segment && !f_partial;
-    wire is_full      = is_sound && f_full;
-    wire is_size      = is_sound && !f_full && r_size;
-    wire is_length    = is_sound && !f_full && !r_size && r_length;
-    wire is_taken     = is_sound && !f_full && !r_size && !r_length;
-    wire is_invalid   = is_refused || is_order || is_segment || is_partial || is_size || is_length;
+    wire             in_order = judged && !f_behind && !f_ahead;
+    wire is_full    = is_sound && f_full;
+    wire is_size    = is_sound && !f_full && r_size;
+    wire is_length  = is_sound && !f_full && !r_size && r_length;
+    wire is_taken   = is_sound && !f_full && !r_size && !r_length;
+    wire is_invalid = is_refused || is_order || is_segment || is_partial || is_size || is_length;
+
+    // Less than N behind start there is room. At a root there is room for N more behind what is moved, which is what is done, and no more than N
+    // from start on.
+    wire [23:0]      past_n    = k_off - n_wide;
+    wire [23:0]      past_ring = k_off - {n_wide[22:0], 1'b0};
+    wire [23:0]      past_done = k_lead - n_wide;
+    wire             fits      = f_near || (k_root && f_ring && f_moved);
 
     // the slot as it stands; of a new message there is nothing
-    wire             old_known = !f_fresh && slot_complete;
+    wire             known = !f_fresh && slot_complete;
     wire [OFF_W-1:0] old_mark  = f_fresh ? {OFF_W{1'b0}} : slot_tag[OFF_W-1:0];
     wire [MASK_W-1:0] old_mask = f_fresh ? NOBODY : slot_mask;
-    wire             old_ce    = !f_fresh && slot_ce;
     wire [31:0]      imm       = d_has_imm ? c_ext : 32'd0;
     wire [MASK_W-1:0] new_mask = d_ends ? old_mask | c_self : old_mask;
-    wire [7:0]       more_unanswered = e_unanswered + 8'd1;
+    reg              old_known, old_se, old_has_imm, old_ce;
+    reg  [31:0]      old_ext;
+    reg  [MASK_W-1:0] mask_reg;
+
+    // what comes next, if it is taken
+    reg  [23:0]      psn_up, psn_down, msn_up, message_up, top_up;
+    reg  [7:0]       more_unanswered;
+    reg              top_moves;
 
     // how far what is added to has come: in place the message, in a tree the other endpoint of the pair
     wire [OFF_W-1:0] below;
@@ -730,21 +686,51 @@ module inc_check_message #(
                     assign s_self[e] = 1'b0;
                 end
             end
-            wire [23:0] s_past = s_message - e_message;
-            assign below = (s_self & c_in_mask) == NOBODY || !d_up || s_past[23] ? {OFF_W{1'b0}} : s_past == 24'd0 ? s_offset : LONGEST;
-            wire unused_sibling = &{1'b0, s_past, sib_word};
+            reg  [23:0]      s_past;
+            reg              s_none;
+            reg  [OFF_W-1:0] s_below;
+            always @(posedge clk) begin
+                s_past  <= s_message - e_message;
+                s_none  <= (s_self & c_in_mask) == NOBODY || !d_up;
+                s_below <= s_none || s_past[23] ? {OFF_W{1'b0}} : s_past == 24'd0 ? s_offset : LONGEST;
+            end
+            assign below = s_below;
+            wire unused_sibling = &{1'b0, sib_word};
         end else begin : gen_mark
             assign below = old_mark;
             wire unused_sibling = &{1'b0, sib_word};
         end
     endgenerate
-    wire [OFF_W:0]   added   = {1'b0, below} - {1'b0, e_offset};
-    wire [OFF_W:0]   rounded = added + {{(OFF_W+1-PLACE_W){1'b0}}, {PLACE_W{1'b1}}};
+    // units that are added: those below less those before the packet, the last one if it has only a part
+    reg  [OFF_W:0]   less_reg;
+    wire [OFF_W:0]   rounded = {1'b0, below} - less_reg;
     reg  [IN_W:0]    adds_reg;
     reg  [UNIT_W-1:0] unit_reg;
 
+    // the first unit of its payload, and that in which the endpoint's next byte lies
+    wire [UNIT_W:0]  f_unit     = {{(UNIT_W+1-SLOT_W){1'b0}}, place_reg} << IN_W;
+    wire [UNIT_W:0]  inner_unit = {{(UNIT_W-IN_W){1'b0}}, e_offset[OFF_W-1:PLACE_W]};
+    wire [UNIT_W:0]  next_unit  = f_unit + (k_wide ? inner_unit << 1 : inner_unit);
+
+    wire             m_look;           // the job looks at a slot
+    wire             slots = f_state == F_SLOT && !m_look;
+
     always @(posedge clk) begin
-        if (state_reg == S_PLACE) begin
+        if (f_state == F_LOOK) begin
+            k_root       <= f_root;
+            k_pipe_b     <= d_opens_b;
+            k_outs       <= f_outs;
+            k_base       <= c_base;
+            k_n          <= f_n;
+            k_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
+            k_top        <= f_top;
+            k_done       <= f_done;
+            k_off        <= e_message - f_start;
+            k_lead       <= e_message - f_done;
+            k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
+            k_hears      <= (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
+            k_whole      <= (grp_whole & c_one) != {GROUPS{1'b0}};
+            to           <= {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
             f_wrong_role <= !d_up && !d_down;
             f_behind     <= behind;
             f_ahead      <= ahead;
@@ -752,45 +738,121 @@ module inc_check_message #(
             f_order      <= d_starts == e_inside;
             f_segment    <= d_ends ? length > mtu || (length == 16'd0 && !d_starts) : length != mtu;
             f_partial    <= !d_whole;
+            f_fresh      <= e_message == f_top;
+        end
+        if (f_state == F_PLACE) begin
+            f_near       <= past_n[23];
+            f_ring       <= past_ring[23];
+            f_moved      <= past_done[23];
+            slot_reg     <= slot_at;
+            place_reg    <= k_wide ? slot_at + k_index : slot_at;
+            is_duplicate <= judged && f_behind;
+            is_gap       <= judged && f_ahead;
+            is_refused   <= in_order && f_refused;
+            is_order     <= in_order && !f_refused && f_order;
+            is_segment   <= in_order && !f_refused && !f_order && f_segment;
+            is_partial   <= in_order && !f_refused && !f_order && !f_segment && f_partial;
+            is_sound     <= in_order && !f_refused && !f_order && !f_segment && !f_partial;
 `ifdef INC_PARK
-            f_full       <= d_starts && (parked_wide[{1'b0, c_group}] || f_off >= (k_root ? moves + n_wide : n_wide));
             f_parked     <= parked_wide[{1'b0, c_group}];
-`else
-            f_full       <= d_starts && f_off >= (k_root ? moves + n_wide : n_wide);
 `endif
-            f_fresh      <= e_message == k_top;
-            r_near       <= f_off < n_wide;
         end
-        if (state_reg == S_JUDGE) begin
+        if (f_state == F_SLOT) begin
+`ifdef INC_PARK
+            f_full       <= d_starts && (f_parked || !fits);
+`else
+            f_full       <= d_starts && !fits;
+`endif
+            unit_reg     <= next_unit[UNIT_W-1:0];
+        end
+        if (f_state == F_JUDGE) begin
             r_size      <= to > {1'b0, LONGEST};
-            r_length    <= (old_known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
+            r_length    <= (known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
             r_mark      <= to > {1'b0, old_mark} ? to[OFF_W-1:0] : old_mark;
-            r_mismatch  <= d_ends && old_known && (slot_se != c_se || slot_opcode[0] != d_has_imm || slot_ext != imm);
+            r_mismatch  <= d_ends && known && (slot_se != c_se || slot_opcode[0] != d_has_imm || slot_ext != imm);
             r_completes <= d_ends && (!d_up || (new_mask & c_in_mask) == c_in_mask);
-            r_answers   <= frm_asks || d_ends || more_unanswered >= cfg_ack_every;
-            adds_reg    <= added[OFF_W] ? {(IN_W+1){1'b0}} : rounded[PLACE_W +: IN_W+1];
-            unit_reg    <= next_unit[UNIT_W-1:0];
+            r_answers   <= d_ends || more_unanswered >= cfg_ack_every;
+            adds_reg    <= rounded[OFF_W] ? {(IN_W+1){1'b0}} : rounded[PLACE_W +: IN_W+1];
+            old_known   <= known;
+            old_se      <= slot_se;
+            old_has_imm <= slot_opcode[0];
+            old_ext     <= slot_ext;
+            old_ce      <= !f_fresh && slot_ce;
+            mask_reg    <= new_mask;
         end
+        less_reg        <= {1'b0, e_offset} - {{(OFF_W+1-PLACE_W){1'b0}}, {PLACE_W{1'b1}}};
+        psn_up          <= e_psn + 24'd1;
+        psn_down        <= e_psn - 24'd1;
+        msn_up          <= e_msn + 24'd1;
+        message_up      <= e_message + 24'd1;
+        more_unanswered <= e_unanswered + 8'd1;
+        top_up          <= k_top + 24'd1;
+        top_moves       <= f_fresh;
     end
 
     // ---- what data does, when there is room for it ----
 
-    wire ans_ack = is_duplicate || (is_taken && r_answers);
+    wire ans_ack = is_duplicate || (is_taken && (r_answers || frm_asks));
     wire ans_nak = is_gap && !e_nak_sent;
     wire ans_rnr = is_full && cfg_rnr;
     wire ans_cnp = is_full && cfg_cnp && d_host;
     wire answers = ans_ack || ans_nak || ans_rnr || is_invalid;
     wire has_work = is_taken && c_words != {WORDS_W{1'b0}};
-    wire does_data = state_reg == S_DATA && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held);
-    wire commits   = does_data && judged;
-    wire cnp_next  = ans_cnp && answers;
+    wire completes = is_taken && r_completes;
+    wire f_peeks;                      // more of the message that is to be complete next may leave
+    // room, or none, is not sure while an acknowledgement ahead is on its way to start; nor whether it may be sent when it is complete
 `ifdef INC_PARK
-    wire counted   = is_duplicate || is_gap || (is_full && !f_parked) || is_taken;
+    wire unsure  = k_old && ((is_full && !f_parked) || (completes && k_root && !f_near));
+    wire counted = is_duplicate || is_gap || (is_full && !f_parked) || is_taken;
 `else
-    wire counted   = is_duplicate || is_gap || is_full || is_taken;
+    wire unsure  = k_old && (is_full || (completes && k_root && !f_near));
+    wire counted = is_duplicate || is_gap || is_full || is_taken;
 `endif
+    wire speaks  = d_ack && d_fine && k_hears && k_syn;
+    wire f_data  = f_state == F_DATA;
+    assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held) && (j_idle || !(completes || f_peeks))
+                            : f_state == F_REST && (j_idle || !speaks);
+    wire commits = good && f_data && !f_wrong_role;
+    wire hands   = good && !f_data && speaks;
+    wire notes   = commits && completes;
+    wire peeks   = commits && f_peeks;
 
-    wire [23:0] msn_next = is_taken && d_ends ? e_msn + 24'd1 : e_msn;
+    always @(posedge clk) begin
+        if (look) begin
+            // one that is handed over in this cycle counts too
+            k_old <= hands || (j_ack && !j_idle) || d_busy;
+        end
+        if (b_go) begin
+            f_state <= look_b ? F_LOOK : F_READ;
+        end else if (c_done) begin
+            f_state <= F_NONE;
+        end else begin
+            case (f_state)
+                F_READ:  f_state <= look_c ? F_LOOK : F_READ;
+                F_LOOK:  f_state <= d_data && d_fine ? F_PLACE : F_REST;
+                F_PLACE: f_state <= F_SLOT;
+                F_SLOT:  f_state <= m_look ? F_SLOT : F_JUDGE;
+                F_JUDGE: f_state <= F_DATA;
+                F_DATA:  f_state <= unsure ? F_READ : F_DATA;
+                default: f_state <= f_state;
+            endcase
+        end
+        cnp_reg <= (commits && ans_cnp && answers) || (cnp_reg && !tx_room);
+        if (c_done) begin
+            turn_reg <= 1'b0;
+        end else if (acts) begin
+            turn_reg <= 1'b1;
+        end
+        passed_reg <= act_soon && !acts && (passed_reg || c_done);
+        if (rst) begin
+            f_state    <= F_NONE;
+            cnp_reg    <= 1'b0;
+            turn_reg   <= 1'b0;
+            passed_reg <= 1'b0;
+        end
+    end
+
+    wire [23:0] msn_next = is_taken && d_ends ? msn_up : e_msn;
 
     assign end_we   = commits;
     assign end_next = {e_refused || is_invalid,
@@ -799,89 +861,206 @@ module inc_check_message #(
                        answers ? 8'd0 : is_taken ? more_unanswered : e_unanswered,
                        msn_next,
                        !is_taken ? e_offset : d_ends ? {OFF_W{1'b0}} : to[OFF_W-1:0],
-                       is_taken && d_ends ? e_message + 24'd1 : e_message,
-                       is_taken ? e_psn + 24'd1 : e_psn};
+                       is_taken && d_ends ? message_up : e_message,
+                       is_taken ? psn_up : e_psn};
 
     assign wr_en       = commits && is_taken;
     assign wr_slot     = slot_reg;
     assign wr_tag      = {{(24-OFF_W){1'b0}}, r_mark};
-    assign wr_mask     = new_mask;
+    assign wr_mask     = mask_reg;
     assign wr_complete = old_known || d_ends;
-    assign wr_opcode   = {7'd0, old_known ? slot_opcode[0] : d_has_imm};
+    assign wr_opcode   = {7'd0, old_known ? old_has_imm : d_has_imm};
     assign wr_plen     = {LEN_W{1'b0}};
     assign wr_pad      = 2'd0;
-    assign wr_se       = old_known ? slot_se : c_se;
-    assign wr_ext      = old_known ? slot_ext : imm;
+    assign wr_se       = old_known ? old_se : c_se;
+    assign wr_ext      = old_known ? old_ext : imm;
     assign wr_ce       = old_ce || c_ce;
     assign ctx_we      = wr_en;
 
-    // ---- pools: what is taken raises top and done, what is acknowledged start ----
+    // what is taken raises top and done
+    wire [23:0]       done_next = r_completes ? message_up : k_done;
+    wire [TAIL_W-1:0] tail_next = {top_moves ? top_up : k_top, done_next};
+    assign tails_we   = wr_en;
+    assign tails_next = k_pipe_b ? {tail_next, tails[0 +: TAIL_W]} : {tails[TAIL_W +: TAIL_W], tail_next};
 
-    wire [23:0]       span_next  = k_done - start_next;
-    wire [23:0]       moves_next = span_next > n_wide ? n_wide : span_next;
-    wire              completes  = is_taken && r_completes;
-    wire [23:0]       top_next   = is_taken && f_fresh ? k_top + 24'd1 : k_top;
-    assign            done_next  = completes ? e_message + 24'd1 : k_done;
-    wire              starting   = state_reg == S_START;
-    wire [POOL_W-1:0] pool_next  = starting ? {head_next, k_top, k_done, start_next} : {k_head, top_next, done_next, k_start};
+    // ---- the job: of a frame's pool, or an action's. What follows stands until the next ----
 
-`ifdef INC_PARK
-    // ---- parking: all that was begun is acknowledged. Empty pools begin at their first slots, whatever slots these will be ----
+    wire              x_reduces, x_spreads, x_big_endian;
+    wire [1:0]        x_function, x_dtype;
+    wire [MASK_W-1:0] x_in_mask, x_out_mask, x_parent_mask;
+    wire [SLOT_W-1:0] x_base, x_n;
+    assign {x_reduces, x_spreads, x_function, x_dtype, x_big_endian, x_in_mask, x_out_mask, x_parent_mask, x_base, x_n} = ctx_read;
+    reg               x_pointed;       // an action of a whole pool
+    wire [MASK_W-1:0] x_self;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
+            localparam [EP_W-1:0] E = e;
+            assign x_self[e] = !x_pointed && j_ei[EP_W-1:0] == E;
+        end
+    endgenerate
+    wire              x_root   = !x_reduces && !x_spreads && x_parent_mask == NOBODY;
+    wire              x_pipe_b = x_pointed ? j_ei[0] : x_spreads || (x_self & x_parent_mask) == NOBODY;
 
-    wire [71:0] park_a = pools[0 +: 72], park_b = pools[POOL_W +: 72];     // top, done, start
+    reg               j_root, j_pipe_b, j_wide, j_big_endian, j_is_ack, j_is_nak, j_is_rnr;
+    reg  [1:0]        j_function, j_dtype;
+    reg  [MASK_W-1:0] j_self, j_outs, j_in;
+    reg  [SLOT_W-1:0] j_base, j_n;
+    reg  [23:0]       j_done, j_psn, j_msn;
+    reg  [4:0]        j_code;
 
-    assign park_take    = state_reg == S_PARK;
-    assign park_drained = park_a[71:48] == park_a[23:0] && park_b[71:48] == park_b[23:0];
-
-    assign pool_we    = (commits && is_taken) || starting || (park_take && park_drained);
-    assign pools_next = park_take ? {{SLOT_W{1'b0}}, park_b, {SLOT_W{1'b0}}, park_a} : k_pipe_b ? {pool_next, pools[0 +: POOL_W]} : {pools[POOL_W +: POOL_W], pool_next};
-`else
-    assign pool_we    = (commits && is_taken) || starting;
-    assign pools_next = k_pipe_b ? {pool_next, pools[0 +: POOL_W]} : {pools[POOL_W +: POOL_W], pool_next};
-`endif
-
-    // slots freed: those that start has passed, and those that a root moves; counted one a cycle
-    reg  [23:0] wipe_reg;
-    wire [23:0] freed = starting ? steps + (k_root ? steps + moves_next - moves : 24'd0)
-                                 : {23'd0, commits && completes && k_root && r_near};
-    wire        wipes = wipe_reg != 24'd0;
-
-    wire [EI_W-1:0] job_pool_ei;
+    wire [EI_W-1:0]   pool_ei;         // of the frame's pool
     generate
         if (EI_W > EP_W) begin : gen_pool_ei
             wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, k_pipe_b};
-            assign job_pool_ei = {job_group, pool_ep};
+            assign pool_ei = {c_group, pool_ep};
+            assign j_group = j_ei[EI_W-1:EP_W];
         end else begin : gen_pool_ep
-            assign job_pool_ei = {{(EP_W-1){1'b0}}, k_pipe_b};
+            assign pool_ei = {{(EP_W-1){1'b0}}, k_pipe_b};
+            assign j_group = 1'b0;
+        end
+    endgenerate
+    wire [EI_W-1:0]   frame_ei = d_data ? pool_ei : c_ei;
+
+    always @(posedge clk) begin
+        if (j_idle) begin
+            j_ack        <= hands;
+            j_ei         <= acts ? act_ei : frame_ei;
+            x_pointed    <= !act_timer && act_pipe;
+            j_self       <= c_self;
+            j_root       <= k_root;
+            j_pipe_b     <= k_pipe_b;
+            j_outs       <= k_outs;
+            j_in         <= c_in_mask;
+            j_base       <= k_base;
+            j_n          <= k_n;
+            j_wide       <= k_wide;
+            j_function   <= c_function;
+            j_dtype      <= c_dtype;
+            j_big_endian <= c_big_endian;
+            j_done       <= d_data && completes ? message_up : k_done;
+            j_psn        <= c_wire_psn;
+            j_msn        <= c_ext[23:0];
+            j_is_ack     <= c_syn_ack;
+            j_is_nak     <= c_syn_nak && c_ext[25:24] == 2'd0;
+            j_is_rnr     <= c_syn_rnr;
+            j_code       <= c_ext[28:24];
+        end else if (j_state == J_LOOK) begin
+            j_self       <= x_self;
+            j_root       <= x_root;
+            j_pipe_b     <= x_pipe_b;
+            j_outs       <= !x_pipe_b ? x_parent_mask : x_spreads ? x_out_mask : x_out_mask & ~x_parent_mask;
+            j_in         <= x_in_mask;
+            j_base       <= x_base;
+            j_n          <= x_n;
+            j_wide       <= HALVES != 0 && x_dtype[1] != x_dtype[0];
+            j_function   <= x_function;
+            j_dtype      <= x_dtype;
+            j_big_endian <= x_big_endian;
+            j_done       <= x_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
+        end else if (j_state == J_HOLD) begin
+            j_ack        <= 1'b0;      // what follows an answer is news of its pool
+            j_ei         <= j_pool_ei;
+        end
+    end
+
+    wire [EI_W-1:0] j_pool_ei;
+    generate
+        if (EI_W > EP_W) begin : gen_job_pool_ei
+            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, j_pipe_b};
+            assign j_pool_ei = {j_group, pool_ep};
+        end else begin : gen_job_pool_ep
+            assign j_pool_ei = {{(EP_W-1){1'b0}}, j_pipe_b};
         end
     endgenerate
 
-    // ---- the message that is to be complete next: how much of it may leave ----
-
-    wire          opening = state_reg == S_OPEN;
-    wire          rises   = commits && completes && (!k_root || r_near);
-    reg           rises_reg, completes_reg;      // with the packet; the pool's limit does
-    wire          more_open;
+    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in three cycles.
+    wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
+    wire [23:0]       j_start  = j_head[23:0];
+    wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
+    reg  [23:0]       span_reg, moves_reg, limit_reg;
+    reg               capped_reg;      // as much as a root may move, or more, is done
+    reg  [OFF_W-1:0]  open_reg;
+    wire [IN_W:0]     open;            // units of the message at the limit that may leave
     always @(posedge clk) begin
-        if (commits) begin
-            rises_reg     <= rises;
-            completes_reg <= completes;
+        span_reg   <= j_done - j_start;
+        moves_reg  <= span_reg > j_wide_n ? j_wide_n : span_reg;
+        capped_reg <= j_root && span_reg >= j_wide_n;
+        limit_reg  <= j_root ? j_start + moves_reg : j_done;
+        // at a root it has no place in the broadcast pool before what is done has
+        open_reg   <= capped_reg ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
+    end
+
+    // ---- a message's slot: what SendMessage asks for, or what may leave of a message that is not complete ----
+
+    reg               m_place_reg, m_look_reg, m_take_reg, m_valid_reg;
+    reg  [SLOT_W:0]   m_at;
+    reg  [SLOT_W-1:0] m_slot, m_payload;
+    wire [SLOT_W:0]   m_ring  = j_root ? {j_n, 1'b0} : {1'b0, j_n};
+    wire [SLOT_W:0]   m_round = m_at - m_ring;
+    wire [SLOT_W-1:0] m_shift = j_pipe_b && !j_root ? j_n : {SLOT_W{1'b0}};
+    wire [SLOT_W-1:0] m_index = (m_at >= m_ring ? m_round[SLOT_W-1:0] : m_at[SLOT_W-1:0]) + m_shift;
+    wire [SLOT_W-1:0] m_slot_at = j_base + m_index;
+    wire [SLOT_W:0]   m_number = j_state == J_PEEK ? j_done[SLOT_W:0] : msg_number[SLOT_W:0];
+    wire [SLOT_W:0]   m_off    = m_number - j_start[SLOT_W:0];
+    wire [UNIT_W:0]   m_unit   = {{(UNIT_W+1-SLOT_W){1'b0}}, m_payload} << IN_W;
+
+    assign m_look    = m_look_reg;
+    assign rd_en     = slots || m_look;
+    assign rd_slot   = m_look ? m_slot : slot_reg;
+    assign msg_valid = m_valid_reg;
+
+    always @(posedge clk) begin
+        m_place_reg <= msg_rd || j_state == J_PEEK;
+        m_look_reg  <= m_place_reg;
+        m_take_reg  <= m_look_reg;
+        m_valid_reg <= m_take_reg;
+        m_at        <= {1'b0, j_head[24 +: SLOT_W]} + m_off;
+        if (m_place_reg) begin
+            m_slot    <= m_slot_at;
+            m_payload <= j_wide ? m_slot_at + m_index : m_slot_at;
+        end
+        if (m_take_reg) begin
+            msg_length  <= slot_tag[OFF_W-1:0];
+            msg_se      <= slot_se;
+            msg_has_imm <= slot_opcode[0];
+            msg_imm     <= slot_ext;
+            msg_ce      <= slot_ce;
+            msg_unit    <= m_unit[UNIT_W-1:0];
+        end
+        if (rst) begin
+            m_place_reg <= 1'b0;
+            m_look_reg  <= 1'b0;
+            m_take_reg  <= 1'b0;
+            m_valid_reg <= 1'b0;
         end
     end
+
+    // ---- the message that is to be complete next: how much of it may leave ----
+
+    wire [GROUPS-1:0] c_one;
+    generate
+        for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
+            localparam [GRP_W-1:0] E = e;
+            assign c_one[e] = c_group == E;
+        end
+    endgenerate
+    wire          more_open;           // at J_OPEN
+    reg           j_closes;            // a message was completed: nothing of the next is there, whoever completes it has sent none
 
     generate
         if (OPEN != 0) begin : gen_open
             localparam [IN_W:0] NO_UNIT = {(IN_W+1){1'b0}};
-            // what every endpoint has sent, as {message, unit}, and the least of it
-            wire [23:0]      own_here   = (d_ends ? {e_message[23-IN_W:0], {IN_W{1'b1}}} : {e_message[23-IN_W:0], {IN_W{1'b0}}})
-                                          + (d_ends ? 24'd1 : {{(23-IN_W){1'b0}}, to[OFF_W-1:PLACE_W]});
+            // What every endpoint has sent, as {message, unit} of the one behind its last unit, and the least of it. The one who sends is not
+            // further than the end of its message.
+            wire [23:0]      inner     = d_ends ? {{(23-IN_W){1'b0}}, 1'b1, {IN_W{1'b0}}} : {{(23-IN_W){1'b0}}, to[OFF_W-1:PLACE_W]};
+            reg  [23:0]      own_here, own_last, least;
             wire [23:0]      first_here = {init_psn[23-IN_W:0], {IN_W{1'b0}}};
             wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
             wire             rest_there, here_init, here_ready;
             wire [EP_W-1:0]  here_rest_ep;
-            wire [23:0]      rest_here  = rest_last + 24'd1;
-            wire [23:0]      rest_past  = rest_here - own_here;
-            wire [23:0]      least      = rest_there && rest_past[23] ? rest_here : own_here;
+            wire [23:0]      rest_past  = rest_last - own_last;
+            // behind the message, if all have sent as much as there may be
+            wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
             inc_receive_ack #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .STAGES(2)) u_here (
                 .clk            (clk),
@@ -890,7 +1069,7 @@ module inc_check_message #(
                 .init_take      (here_init),
                 .init_group     (init_group),
                 .init_psn       (first_here),
-                .ack_rd         (state_reg == S_PLACE),
+                .ack_rd         (f_state == F_LOOK),
                 .ack_group      (c_group),
                 .ack_self       (c_self),
                 .ack_mask       (d_up ? c_in_mask : NOBODY),
@@ -906,148 +1085,182 @@ module inc_check_message #(
                 .ack_own_msn    (here_own_msn),
                 .ack_we         (wr_en),
                 .ack_lift       (1'b0),
-                .ack_psn        (own_here - 24'd1),
+                .ack_psn        (own_last),
                 .ack_msn        (24'd0)
             );
 
-            wire [GROUPS-1:0] c_one;
-            for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
-                localparam [GRP_W-1:0] E = e;
-                assign c_one[e] = c_group == E;
-            end
-            assign peeks = wr_en && (grp_whole & c_one) == {GROUPS{1'b0}};
-
             reg  [IN_W:0]         here_reg, found_reg;
             wire [2*(IN_W+1)-1:0] opens;
-            wire [IN_W:0]         open  = k_pipe_b ? opens[IN_W+1 +: IN_W+1] : opens[0 +: IN_W+1];
-            // a message that was completed leaves nothing open behind it
-            wire [IN_W:0]         keeps = opening ? found_reg : NO_UNIT;
+            wire                  opening = j_closes || (j_state == J_OPEN && more_open);
+            wire [IN_W:0]         opened  = j_closes ? NO_UNIT : found_reg;
+            assign open = j_pipe_b ? opens[IN_W+1 +: IN_W+1] : opens[0 +: IN_W+1];
 
             inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * (IN_W + 1)), .ADDR_W(GRP_W)) u_open (
-                .clk(clk), .we(opening || rises || init_take), .waddr(init_take ? init_group : job_group),
-                .wdata(init_take ? {2{NO_UNIT}} : k_pipe_b ? {keeps, opens[0 +: IN_W+1]} : {opens[IN_W+1 +: IN_W+1], keeps}),
-                .re(look), .raddr(look_group), .rdata(opens));
+                .clk(clk), .we(opening || init_take), .waddr(init_take ? init_group : j_group),
+                .wdata(init_take ? {2{NO_UNIT}} : j_pipe_b ? {opened, opens[0 +: IN_W+1]} : {opens[IN_W+1 +: IN_W+1], opened}),
+                .re(1'b1), .raddr(next_group), .rdata(opens));
 
             // all that has come of it may be all that there is
             wire [OFF_W-1:0] here_bytes = {here_reg, {PLACE_W{1'b0}}};
             wire             may_end    = slot_complete && slot_tag[OFF_W-1:0] == here_bytes;
 
             always @(posedge clk) begin
-                if (commits) begin
-                    // behind the message, if all have sent as much as there may be
-                    here_reg <= least[23:IN_W] == done_next[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
+                own_here   <= {e_message[23-IN_W:0], {IN_W{1'b0}}} + inner;
+                own_last   <= own_here - 24'd1;
+                least      <= rest_there && rest_past[23] ? rest_last + 24'd1 : own_here;
+                if (j_idle) begin
+                    here_reg <= here;
                 end
-                if (m_take) begin
-                    found_reg <= here_reg == NO_UNIT || !may_end ? here_reg : here_reg - {{IN_W{1'b0}}, 1'b1};
+                if (m_take_reg) begin
+                    found_reg <= may_end ? here_reg - {{IN_W{1'b0}}, 1'b1} : here_reg;
                 end
             end
 
-            // at a root it has no place in the broadcast pool before what is done has
-            assign ctx_open  = k_root && span >= n_wide ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
-            assign more_open = found_reg != NO_UNIT && (completes_reg || found_reg != open);
+            assign f_peeks   = is_taken && !r_completes && !k_whole && here != NO_UNIT;
+            assign more_open = found_reg != NO_UNIT && found_reg != open;
 
             wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past};
         end else begin : gen_whole
-            assign peeks     = 1'b0;
-            assign ctx_open  = {OFF_W{1'b0}};
+            assign open      = {(IN_W+1){1'b0}};
+            assign f_peeks   = 1'b0;
             assign more_open = 1'b0;
-            wire unused_whole = &{1'b0, grp_whole, done_next, completes_reg};
+            wire unused_whole = &{1'b0, k_whole, j_closes};
         end
     endgenerate
 
-    // more may be sent than before
-    wire notes = (rises && !peeks) || (starting && k_root) || (opening && (rises_reg || more_open));
-    assign note_ei   = job_pool_ei;
-    assign note_outs = k_outs;
+    // ---- SendMessage ----
 
-    // ---- acknowledgements, and the send side's jobs ----
+    wire j_sends = j_state == J_SEND;
 
-    wire syn_any = c_syn_ack || c_syn_rnr || c_syn_nak;
-    wire hears   = (c_self & k_outs) != NOBODY && !(c_reduces && k_pipe_b);
-    reg  f_spoken, f_deaf, f_unknown, f_stale, go_reg;
-
-    assign snd_ack    = go_reg && k_frame;
-    assign snd_act    = go_reg && !k_frame;
-    assign snd_ei     = k_frame ? c_ei : act_ei;
-    assign snd_self   = k_frame ? c_self : x_self;
-    assign snd_psn    = c_wire_psn;
-    assign snd_is_ack = c_syn_ack;
-    assign snd_is_nak = c_syn_nak && c_ext[25:24] == 2'd0;
-    assign snd_is_rnr = c_syn_rnr;
-    assign snd_code   = c_ext[28:24];
-    assign snd_pipe   = k_pipe_b;
-    assign snd_room   = tx_room && !work_held;
-    assign ctx_outs   = k_outs;
-    assign ctx_limit  = limit;
-    assign ctx_wide   = k_wide;
-
-    reg  least_reg;                    // ReceiveACK was asked in the cycle before
-    assign ack_rd    = state_reg == S_ACKED;
-    assign ack_group = job_group;
-    assign ack_self  = c_self;
-    assign ack_mask  = k_outs;
-    assign ack_pick  = c_self;
-    assign ack_we    = starting;
-    assign ack_lift  = 1'b0;
-    assign ack_psn   = acked_reg - 24'd1;
-    assign ack_msn   = c_ext[23:0];
+    assign snd_ack    = hands;
+    assign snd_act    = j_state == J_LOOK;
+    assign snd_note   = notes || j_state == J_NOTE;
+    assign snd_ei     = j_idle ? frame_ei : j_ei;
+    assign snd_self   = j_self;
+    assign snd_psn    = j_psn;
+    assign snd_is_ack = j_is_ack;
+    assign snd_is_nak = j_is_nak;
+    assign snd_is_rnr = j_is_rnr;
+    assign snd_code   = j_code;
+    assign snd_pipe   = j_pipe_b;
+    assign snd_room   = tx_room && !work_held && !cnp_reg;
+    assign ctx_outs   = j_outs;
+    assign ctx_limit  = limit_reg;
+    assign ctx_open   = open_reg;
+    assign ctx_wide   = j_wide;
 
     always @(posedge clk) begin
-        go_reg     <= state_reg == S_TURN || (state_reg == S_HEAR && hears && syn_any);
-        least_reg  <= state_reg == S_ACKED;
-        note_valid <= notes;
-        case (state_reg)
-            S_IDLE: begin
-                passed_reg <= c_passed;
-                drops_reg  <= c_drops;
-                f_spoken   <= 1'b0;
-                f_deaf     <= 1'b0;
-                f_unknown  <= 1'b0;
-                f_stale    <= 1'b0;
-                turn_reg   <= acts || (turn_reg && !decides);
+        j_closes <= notes;
+        case (j_state)
+            J_IDLE:
 `ifdef INC_PARK
-                state_reg  <= begins ? S_INIT : parks ? S_PARK : acts || starts ? S_LOOK : S_IDLE;
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : J_IDLE;
 `else
-                state_reg  <= begins ? S_INIT : acts || starts ? S_LOOK : S_IDLE;
+                j_state <= begins ? J_INIT : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : J_IDLE;
 `endif
-            end
-            S_INIT:  state_reg <= S_IDLE;
-            S_LOOK:  state_reg <= !k_frame ? S_TURN : !passed_reg || !d_fine ? S_END : d_data ? S_PLACE : d_ack ? S_HEAR : S_END;
-            S_PLACE: state_reg <= S_SLOT;
-            S_SLOT:  state_reg <= S_JUDGE;
-            S_JUDGE: state_reg <= S_DATA;
-            S_DATA:  if (does_data) state_reg <= cnp_next ? S_CNP : peeks ? S_PEEK : notes ? S_NOTE : S_END;
-            S_CNP:   if (tx_room) state_reg <= S_END;
-            S_HEAR: begin
-                f_deaf    <= !hears;
-                f_unknown <= hears && !syn_any;
-                state_reg <= hears && syn_any ? S_SEND : S_END;
-            end
-            S_TURN:  state_reg <= S_SEND;
-            S_SEND: begin
-                if (snd_done) begin
-                    f_spoken  <= !snd_stale;
-                    f_stale   <= snd_stale;
-                    acked_reg <= snd_message;
-                    state_reg <= !k_frame ? S_IDLE : snd_moved ? S_ACKED : S_END;
-                end
-            end
-            S_ACKED: state_reg <= S_LEAST;
-            S_LEAST: if (ack_ready && !least_reg) state_reg <= S_START;
-            S_START: state_reg <= k_root ? S_NOTE : S_END;
-            S_NOTE:  if (snd_done) state_reg <= S_END;
-            S_PEEK:  if (m_take) state_reg <= S_OPEN;
-            S_OPEN:  state_reg <= notes ? S_NOTE : S_END;
-            default: state_reg <= S_IDLE;
+            J_LOOK:  j_state <= J_SEND;
+            // a root that had done more than it could move may move more now
+            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped_reg ? J_HOLD : J_IDLE;
+            J_PEEK:  j_state <= J_FIND;
+            J_FIND:  j_state <= m_take_reg ? J_OPEN : J_FIND;
+            J_OPEN:  j_state <= more_open ? J_NOTE : J_IDLE;
+            J_HOLD:  j_state <= d_busy ? J_HOLD : J_NOTE;
+            J_NOTE:  j_state <= J_SEND;
+            default: j_state <= J_IDLE;
         endcase
-        wipe_reg <= wipe_reg + freed - {23'd0, wipes};
         if (rst) begin
-            state_reg  <= S_IDLE;
-            turn_reg   <= 1'b0;
-            go_reg     <= 1'b0;
-            least_reg  <= 1'b0;
-            note_valid <= 1'b0;
-            wipe_reg   <= 24'd0;
+            j_state  <= J_IDLE;
+            j_closes <= 1'b0;
+        end
+    end
+
+    // ---- an acknowledgement moves the start of its pool, some cycles behind it ----
+
+    wire             answered = j_ack && j_sends && snd_done;
+    reg              j_first;          // the first cycle of an answer's job
+    reg              d1_valid, d2_valid, d3_valid, d4_valid, d5_valid, d6_valid, d_root, d_pipe_b, one_moved;
+    reg  [GRP_W-1:0] d_group;
+    reg  [SLOT_W-1:0] d_n, d_at;
+    reg  [2*HEAD_W-1:0] d_heads;
+    reg  [23:0]      d_done, acked_last, start_last, start_next, steps_less, span_was, span_is, move_was, move_is, freed_less, freed, wipe_reg;
+    // the least that an out endpoint has not acknowledged
+    wire [23:0]      least_past = ack_rest - acked_last;
+    wire [HEAD_W-1:0] d_head    = d_pipe_b ? d_heads[HEAD_W +: HEAD_W] : d_heads[0 +: HEAD_W];
+    wire [23:0]      d_start    = d_head[23:0];
+    wire [SLOT_W:0]  d_ring     = d_root ? {d_n, 1'b0} : {1'b0, d_n};
+    wire [SLOT_W:0]  head_on    = {1'b0, d_head[24 +: SLOT_W]} + steps_less[SLOT_W:0] + {{SLOT_W{1'b0}}, 1'b1};
+    wire [SLOT_W:0]  head_round = head_on - d_ring;
+    wire [23:0]      d_wide_n   = {{(24-SLOT_W){1'b0}}, d_n};
+    wire [HEAD_W-1:0] head_next = {d_at, start_next};
+    wire             wipes      = wipe_reg != 24'd0;
+
+    assign d_busy    = d1_valid || d2_valid || d3_valid || d4_valid;
+    assign ack_rd    = j_first;
+    assign ack_group = j_group;
+    assign ack_self  = j_self;
+    assign ack_mask  = j_outs;
+    assign ack_pick  = j_self;
+    assign ack_we    = d1_valid;
+    assign ack_lift  = 1'b0;
+    assign ack_psn   = acked_last;
+    assign ack_msn   = j_msn;
+
+`ifdef INC_PARK
+    // parking: all that was begun is acknowledged. Empty pools begin at their first slots, whatever slots these will be
+    assign park_take    = j_state == J_PARK;
+    assign park_drained = j_tails[24 +: 24] == j_heads[0 +: 24] && j_tails[TAIL_W+24 +: 24] == j_heads[HEAD_W +: 24];
+    assign heads_we     = d4_valid || (park_take && park_drained);
+    assign heads_group  = park_take ? park_group : d_group;
+    assign heads_next   = park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
+                          : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+`else
+    assign heads_we     = d4_valid;
+    assign heads_group  = d_group;
+    assign heads_next   = d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+`endif
+
+    // Slots freed are those that start passes, and those that a root moves; counted one a cycle.
+    always @(posedge clk) begin
+        j_first    <= hands;
+        d1_valid   <= answered && snd_moved;
+        d2_valid   <= d1_valid;
+        d3_valid   <= d2_valid;
+        d4_valid   <= d3_valid;
+        d5_valid   <= d4_valid;
+        d6_valid   <= d5_valid;
+        if (answered) begin
+            d_group    <= j_group;
+            d_root     <= j_root;
+            d_pipe_b   <= j_pipe_b;
+            d_n        <= j_n;
+            d_done     <= j_done;
+            acked_last <= snd_message - 24'd1;
+        end
+        d_heads    <= d1_valid ? j_heads : d_heads;
+        start_last <= ack_rest_any && least_past[23] ? ack_rest : acked_last;
+        if (d2_valid) begin
+            start_next <= start_last + 24'd1;
+            steps_less <= start_last - d_start;
+        end
+        d_at       <= head_on >= d_ring ? head_round[SLOT_W-1:0] : head_on[SLOT_W-1:0];
+        span_was   <= d_done - d_start;
+        span_is    <= d_done - start_next;
+        move_was   <= span_was > d_wide_n ? d_wide_n : span_was;
+        move_is    <= span_is > d_wide_n ? d_wide_n : span_is;
+        freed_less <= d_root ? (steps_less << 1) + 24'd2 : steps_less + 24'd1;
+        freed      <= d_root ? freed_less + move_is - move_was : freed_less;
+        one_moved  <= commits && completes && k_root && f_near;
+        wipe_reg   <= wipe_reg + (d6_valid ? freed : 24'd0) + {23'd0, one_moved} - {23'd0, wipes};
+        if (rst) begin
+            j_first   <= 1'b0;
+            d1_valid  <= 1'b0;
+            d2_valid  <= 1'b0;
+            d3_valid  <= 1'b0;
+            d4_valid  <= 1'b0;
+            d5_valid  <= 1'b0;
+            d6_valid  <= 1'b0;
+            one_moved <= 1'b0;
+            wipe_reg  <= 24'd0;
         end
     end
 
@@ -1071,8 +1284,8 @@ module inc_check_message #(
 
     reg           put_reg;
     reg  [IN_W:0] put_adds;            // of the work put last
-    wire puts = does_data && has_work;
-    wire sends = state_reg == S_SEND;
+    wire puts  = commits && has_work;
+    wire sends = !j_ack && !j_idle;
 
     always @(posedge clk) begin
         put_reg <= work_put;
@@ -1088,42 +1301,53 @@ module inc_check_message #(
     assign work_words      = sends ? snd_work_words : c_words;
     assign work_unit       = sends ? snd_work_unit : unit_reg;
     assign work_ep         = c_ei[EP_W-1:0];
-    assign work_mask       = sends ? k_in : c_in_mask;
+    assign work_mask       = sends ? j_in : c_in_mask;
     // the parent's data is nobody's contribution
-    assign work_copied     = sends ? k_pipe_b && !k_root : !d_up;
+    assign work_copied     = sends ? j_pipe_b && !j_root : !d_up;
     assign work_read       = sends ? TREE == 0 : adds_reg != {(IN_W+1){1'b0}};
     assign work_take       = !sends;
     assign work_write      = !sends;
     assign work_emit       = TREE == 0 && sends;
     assign work_reduce     = TREE != 0 && sends;
-    assign work_function   = k_function;
-    assign work_dtype      = k_dtype;
-    assign work_big_endian = k_big_endian;
+    assign work_function   = sends ? j_function : c_function;
+    assign work_dtype      = sends ? j_dtype : c_dtype;
+    assign work_big_endian = sends ? j_big_endian : c_big_endian;
     assign work_commits    = put_reg;
     assign work_kills      = 1'b0;
     assign adds            = put_adds;
 
-    // ---- frames to be made ----
+    // ---- frames to be made: an answer, and later a CNP; what SendMessage sends ----
 
-    wire cnp = state_reg == S_CNP || !answers;
+    reg  [EI_W-1:0]   cnp_ei;
+    reg  [MASK_W-1:0] cnp_self;
+    reg  [23:0]       cnp_psn;
+    wire cnp = cnp_reg || !answers;
 
-    assign tx_valid   = (does_data && (answers || ans_cnp)) || (state_reg == S_CNP && tx_room) || snd_tx_valid;
-    assign tx_kind    = {1'b0, sends};
-    assign tx_ei      = sends ? snd_ei : c_ei;
-    assign tx_mask    = sends ? snd_tx_mask : c_self;
-    assign tx_opcode  = sends ? snd_tx_opcode : cnp ? OP_CNP : OP_ACK;
-    assign tx_se      = sends && snd_tx_se;
-    assign tx_pad     = sends ? snd_tx_pad : 2'd0;
-    assign tx_ce      = sends && snd_tx_ce;
-    assign tx_psn     = sends ? snd_tx_psn : cnp ? c_wire_psn : is_duplicate ? e_psn - 24'd1 : e_psn;
-    assign tx_in_band = sends;
+    always @(posedge clk) begin
+        if (!cnp_reg) begin
+            cnp_ei   <= c_ei;
+            cnp_self <= c_self;
+            cnp_psn  <= c_wire_psn;
+        end
+    end
+
+    assign tx_valid   = (commits && (answers || ans_cnp)) || (cnp_reg && tx_room) || snd_tx_valid;
+    assign tx_kind    = {1'b0, sends && !cnp_reg};
+    assign tx_ei      = cnp_reg ? cnp_ei : sends ? j_ei : c_ei;
+    assign tx_mask    = cnp_reg ? cnp_self : sends ? snd_tx_mask : c_self;
+    assign tx_opcode  = cnp_reg ? OP_CNP : sends ? snd_tx_opcode : cnp ? OP_CNP : OP_ACK;
+    assign tx_se      = sends && !cnp_reg && snd_tx_se;
+    assign tx_pad     = sends && !cnp_reg ? snd_tx_pad : 2'd0;
+    assign tx_ce      = sends && !cnp_reg && snd_tx_ce;
+    assign tx_psn     = cnp_reg ? cnp_psn : sends ? snd_tx_psn : cnp ? c_wire_psn : is_duplicate ? psn_down : e_psn;
+    assign tx_in_band = sends && !cnp_reg;
     assign tx_rng     = 2'd0;
     assign tx_dir     = 1'b0;
-    assign tx_ext     = sends ? snd_tx_ext : cnp ? 32'd0
+    assign tx_ext     = cnp_reg ? 32'd0 : sends ? snd_tx_ext : cnp ? 32'd0
                       : {ans_ack ? ACK_PLAIN : ans_rnr ? {3'b001, cfg_rnr_timer} : ans_nak ? NAK_SEQUENCE : NAK_INVALID, msn_next};
-    assign tx_plen    = sends ? snd_tx_plen : {LEN_W{1'b0}};
-    assign tx_words   = sends ? snd_tx_words : {WORDS_W{1'b0}};
-    assign copies_asked     = sends ? snd_tx_ask : NOBODY;
+    assign tx_plen    = sends && !cnp_reg ? snd_tx_plen : {LEN_W{1'b0}};
+    assign tx_words   = sends && !cnp_reg ? snd_tx_words : {WORDS_W{1'b0}};
+    assign copies_asked = sends && !cnp_reg ? snd_tx_ask : NOBODY;
 
     // ---- the monitor ----
 
@@ -1131,10 +1355,10 @@ module inc_check_message #(
     assign mon_act_kind  = snd_acts ? snd_kind : 3'd0;
     assign mon_act_ei    = snd_acts ? snd_act_ei : c_ei;
 
-    // ---- counters, a cycle later: exactly one of the drops, or the actions ----
+    // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 
     reg [COUNTERS-1:0] count_reg;
-    wire is = ends && passed_reg;
+    wire is = c_passed && f_data;
 
     always @(posedge clk) begin
         count_reg <= {COUNTERS{1'b0}};
@@ -1147,24 +1371,24 @@ module inc_check_message #(
         count_reg[C_BUFFERED]             <= is && is_taken && d_up && !r_completes;
         count_reg[C_TX_RESULT]            <= is && is_taken && d_up && r_completes;
         count_reg[C_DOWN_TAKEN]           <= is && is_taken && !d_up;
-        count_reg[C_RX_ACK]               <= is && f_spoken && c_syn_ack;
-        count_reg[C_RX_NAK]               <= is && f_spoken && c_syn_nak;
-        count_reg[C_RX_RNR]               <= is && f_spoken && c_syn_rnr;
-        count_reg[C_RX_CNP]               <= is && d_fine && d_cnp;
-        count_reg[C_RX_CE]                <= is && c_ce;
+        count_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
+        count_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
+        count_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
+        count_reg[C_RX_CNP]               <= c_passed && d_fine && d_cnp;
+        count_reg[C_RX_CE]                <= c_passed && c_ce;
         count_reg[C_TX_GAP_NAK]           <= is && ans_nak;
         count_reg[C_TX_CNP]               <= is && ans_cnp;
         count_reg[C_TX_ACK]               <= is && ans_ack;
         count_reg[C_TX_RNR]               <= is && ans_rnr;
         count_reg[C_TX_INVALID]           <= is && is_invalid;
         count_reg[C_IMM_MISMATCH]         <= is && is_taken && r_mismatch;
-        count_reg[C_DROP_FOREIGN +: 6]    <= drops_reg & {6{ends}};     // and those behind it, to DROP_ICRC
-        count_reg[C_DROP_TVER]            <= is && d_bad_tver;
-        count_reg[C_DROP_OPCODE]          <= is && d_bad_opcode;
-        count_reg[C_DROP_TOO_LONG]        <= is && d_too_long;
-        count_reg[C_DROP_WRONG_ROLE]      <= is && d_fine && ((d_data && f_wrong_role) || f_deaf);
-        count_reg[C_DROP_SYNDROME]        <= is && f_unknown;
-        count_reg[C_DROP_STALE_ACK]       <= is && f_stale;
+        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
+        count_reg[C_DROP_TVER]            <= c_passed && d_bad_tver;
+        count_reg[C_DROP_OPCODE]          <= c_passed && d_bad_opcode;
+        count_reg[C_DROP_TOO_LONG]        <= c_passed && d_too_long;
+        count_reg[C_DROP_WRONG_ROLE]      <= c_passed && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
+        count_reg[C_DROP_SYNDROME]        <= c_passed && d_fine && d_ack && k_hears && !k_syn;
+        count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
         count_reg[C_DROP_GAP]             <= is && is_gap;
 `ifdef INC_PARK
         count_reg[C_DROP_FULL]            <= is && is_full && !f_parked;
@@ -1187,8 +1411,9 @@ module inc_check_message #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, frm_waits, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_picked, ack_picked_msn,
-                         ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, f_off, f_index, f_round, head_at, head_round, steps, rounded, added, next_unit, first_unit};
+    wire unused_bits = &{1'b0, frm_waits, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_round, head_round,
+                         m_round, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

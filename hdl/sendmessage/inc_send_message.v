@@ -4,13 +4,15 @@
 //
 // Contract
 //   jobs        one at a time: an answer (snd_ack), a turn of what is offered on act_* (snd_act), or news that a pool has more that may be
-//               sent (note_valid). A pulse begins it and snd_done ends it; the next begins in the cycle after that at the earliest. snd_*,
-//               ctx_*, note_ei and note_outs stand still from the pulse to snd_done
+//               sent (snd_note; snd_ei is that of act_ei then). A pulse begins it and snd_done ends it; the next begins in the cycle after
+//               that at the earliest. snd_ei counts with the pulse; all else stands still from the cycle after it to snd_done, ctx_limit and
+//               ctx_open from the fourth cycle after it
 //   places      {PSN, message, unit}. Of an endpoint: the first packet that it has not acknowledged; what it gets next, if it lags; of
 //               those who share a path MTU with their pool's lowest endpoint, and of each other one: S, one behind the last packet sent.
 //               PSNs count packets since the group's start; EP_SQ_PSN is added on the wire (off_*)
+//   bounds      where each message that was sent to its end has its last PSN, an endpoint a memory: an answer needs no message's length
 //   lanes       those who share the lowest one's path MTU go along: one packet for all of them. Each other endpoint is a lane of its own.
-//               A pool's turn sends one packet to each lane that keeps up and has one
+//               A pool's turn sends one packet to each lane that keeps up and has one; so does news to a pool of one lane
 //   answer      snd_stale, or snd_moved with the message that the endpoint is in now, both with snd_done
 //   action      snd_acts with what was done, at or before snd_done; a send in the cycle of snd_tx_valid. None: nothing was due
 //   open        of the message at ctx_limit, which is not complete, the packets that end within ctx_open may be sent: all of their bytes are
@@ -18,9 +20,9 @@
 //   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
 //               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
 //   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
-//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: news, a stale answer, a turn that sends nothing 5; an
-//               answer 6, and L + 3 for each message that it ends in or passes; a send L + 8, later by what snd_room is low. In a pool of
-//               several lanes 5, 3 for each lane, and L + 3 for each that is sent to
+//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: news and a turn that send nothing, and an answer 5, and 4
+//               more for each message's end that an answer goes beyond; a send L + 7, later by what snd_room is low. In a pool of
+//               several lanes 5, 3 for each lane, and L + 2 for each that is sent to
 //   throughput  one job at a time
 //   queue, timers, who lags: inc_retransmission's, which is inside
 //   start       as there, in no cycle of a job; init_psn is the first message
@@ -79,9 +81,10 @@ module inc_send_message #(
     output wire [23:0]              off_in,
     output wire [23:0]              off_out,
 
-    // a job: an answer of an endpoint, or a turn
+    // a job: an answer of an endpoint, a turn, or news that more may be sent of a pool
     input  wire                     snd_ack,
     input  wire                     snd_act,
+    input  wire                     snd_note,
     input  wire [EI_W-1:0]          snd_ei,
     input  wire [MASK_W-1:0]        snd_self,
     // the pool that it hears from; which one has its turn
@@ -98,14 +101,10 @@ module inc_send_message #(
     input  wire [23:0]              ctx_limit,
     input  wire [OFF_W-1:0]         ctx_open,
     input  wire                     ctx_wide,
-    // or news: what may be sent of a pool is more
-    input  wire                     note_valid,
-    input  wire [EI_W-1:0]          note_ei,
-    input  wire [MASK_W-1:0]        note_outs,
     // how it ended
-    output reg                      snd_done,
-    output reg                      snd_stale,
-    output reg                      snd_moved,
+    output wire                     snd_done,
+    output wire                     snd_stale,
+    output wire                     snd_moved,
     output wire [23:0]              snd_message,
     // an action was taken: 1 send, 2 send one, 3 time-out, 4 resume; of whom; what it sent was sent before
     output wire                     snd_acts,
@@ -155,6 +154,7 @@ module inc_send_message #(
     localparam UNIT_LOG = $clog2(U_BYTES);
     localparam POS_W    = OFF_W - UNIT_LOG;       // bits of a unit's number in a message, and of one behind its last
     localparam PLACE_W  = 24 + 24 + POS_W;
+    localparam BOUND_W  = UNIT_W > POS_W ? UNIT_W - POS_W : 1;    // bits of the number of messages that a pool has
     // words of the table and their bits, as the register map has them
     // contract: registers 1
     localparam F_EP_SQ_PSN_PSN = 0, W_EP_SQ_PSN_PSN = 24, F_EP_PATH_MTU_BYTES = 0;
@@ -179,23 +179,20 @@ module inc_send_message #(
     endgenerate
 `endif
 
-    localparam [3:0] S_IDLE = 4'd0, S_LANE = 4'd1, S_TAIL = 4'd2, S_LOOK = 4'd3, S_SEEN = 4'd4, S_ASK = 4'd5, S_WAIT = 4'd6,
-                     S_CUT = 4'd7, S_USE = 4'd8, S_ACK = 4'd9;
+    localparam [3:0] S_IDLE = 4'd0, S_LOW = 4'd1, S_LANE = 4'd2, S_TAIL = 4'd3, S_LOOK = 4'd4, S_SEEN = 4'd5, S_WAIT = 4'd6, S_CUT = 4'd7,
+                     S_USE = 4'd8, S_READ = 4'd9, S_PICK = 4'd10, S_PAST = 4'd11, S_TOLD = 4'd12;
 
     reg  [3:0]        state_reg;
-    wire              idle  = state_reg == S_IDLE;
-    wire              seen  = state_reg == S_SEEN;
+    wire              idle   = state_reg == S_IDLE;
+    wire              seen   = state_reg == S_SEEN;
     wire              use_it = state_reg == S_USE;
     wire              ends;                 // the job
 
     // ---- the job ----
 
-    wire              start = idle && (snd_ack || snd_act || note_valid);
-    wire [EI_W-1:0]   start_ei = note_valid ? note_ei : snd_ei;
+    wire              start = idle && (snd_ack || snd_act || snd_note);
     reg               ack_reg, note_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
-    wire              pipe = note_reg ? ei_reg[0] : snd_pipe;
-    wire [MASK_W-1:0] outs = note_reg ? note_outs : ctx_outs;
     wire              live;
 
     wire [GRP_W-1:0]  group, start_group, table_group;
@@ -205,7 +202,7 @@ module inc_send_message #(
         if (EI_W > EP_W) begin : gen_groups
             wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
             assign group       = ei_reg[EI_W-1:EP_W];
-            assign start_group = init_we ? init_ei[EI_W-1:EP_W] : start_ei[EI_W-1:EP_W];
+            assign start_group = init_we ? init_ei[EI_W-1:EP_W] : snd_ei[EI_W-1:EP_W];
             assign table_group = tbl_index[EI_W-1:EP_W];
             assign lane_ei     = {group, lane_ep_reg};
             assign live        = live_wide[{1'b0, group}];
@@ -221,11 +218,11 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (start) begin
             ack_reg   <= snd_ack;
-            note_reg  <= note_valid;
+            note_reg  <= snd_note;
             timer_reg <= snd_act && act_timer;
             pool_reg  <= snd_act && !act_timer && act_pipe;
             own_reg   <= snd_act && !act_timer && !act_pipe;
-            ei_reg    <= start_ei;
+            ei_reg    <= snd_ei;
         end
     end
 
@@ -251,7 +248,7 @@ module inc_send_message #(
                 .we    (tbl_ep_we && tbl_word == WORD_EP_PATH_MTU && tbl_index[EP_W-1:0] == e[EP_W-1:0]),
                 .waddr (table_group),
                 .wdata (table_code),
-                .re    (start),
+                .re    (idle),
                 .raddr (start_group),
                 .rdata (codes[3*e +: 3])
             );
@@ -264,8 +261,8 @@ module inc_send_message #(
         .we    (tbl_ep_we && tbl_word == WORD_EP_SQ_PSN),
         .waddr (tbl_index),
         .wdata (tbl_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
-        .re    (start || init_we),
-        .raddr (init_we ? init_ei : start_ei),
+        .re    (idle),
+        .raddr (init_we ? init_ei : snd_ei),
         .rdata (first_psn)
     );
 
@@ -303,12 +300,19 @@ module inc_send_message #(
         end
     endfunction
 
-    wire [MASK_W-1:0] lowest   = lowest_of(outs);
-    wire [2:0]        low_code = code_of(lowest, codes);
+    wire [MASK_W-1:0] lowest   = lowest_of(ctx_outs);
+    reg  [2:0]        low_code_reg, self_code_reg;
+    reg  [EP_W-1:0]   low_ep_reg, self_ep_reg;
     reg  [MASK_W-1:0] along;
+    always @(posedge clk) begin
+        low_code_reg  <= code_of(lowest, codes);
+        self_code_reg <= code_of(snd_self, codes);
+        low_ep_reg    <= number_of(lowest);
+        self_ep_reg   <= number_of(snd_self);
+    end
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
-            along[i] = outs[i] && codes[3*i +: 3] == low_code;
+            along[i] = ctx_outs[i] && codes[3*i +: 3] == low_code_reg;
         end
     end
 
@@ -322,28 +326,24 @@ module inc_send_message #(
     wire              steps;                // to the pool's next lane
     wire              sent;
 
-    // whether a lane's packet at a place may be sent: that behind the one at hand, and at S
-    wire [POS_W:0]    step = {{POS_W{1'b0}}, 1'b1} << code_reg;
-    wire [POS_W:0]    open = {1'b0, ctx_open[OFF_W-1:UNIT_LOG]};
     wire [23:0]       after_msg, tail_msg;
     wire [POS_W-1:0]  after_pos, tail_pos;
-    wire              after_more = after_msg != ctx_limit || {1'b0, after_pos} + step <= open;
-    wire              lane_more  = tail_msg != ctx_limit || {1'b0, tail_pos} + step <= open;
+    wire              after_more;
 
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
-            lane_reg    <= note_reg ? outs : strays ? snd_self : along;
-            lane_ep_reg <= number_of(strays ? snd_self : lowest);
-            code_reg    <= strays ? code_of(snd_self, codes) : low_code;
-            left_reg    <= outs & ~along;
-            several_reg <= pool_reg && (outs & ~along) != NOBODY;
+            lane_reg    <= note_reg ? ctx_outs : strays ? snd_self : along;
+            lane_ep_reg <= strays ? self_ep_reg : low_ep_reg;
+            code_reg    <= strays ? self_code_reg : low_code_reg;
+            left_reg    <= ctx_outs & ~along;
+            several_reg <= by_pool && (ctx_outs & ~along) != NOBODY;
             lone_reg    <= strays;
             last_reg    <= 1'b0;
             more_reg    <= 1'b0;
         end else if (steps) begin
             // after the last lane comes a look at all of them, which ends the turn
             last_reg    <= left_reg == NOBODY;
-            lane_reg    <= left_reg == NOBODY ? outs : stray;
+            lane_reg    <= left_reg == NOBODY ? ctx_outs : stray;
             lane_ep_reg <= number_of(stray);
             code_reg    <= code_of(stray, codes);
             left_reg    <= left_reg & ~stray;
@@ -360,6 +360,7 @@ module inc_send_message #(
     wire [24+POS_W-1:0]   later;            // what one who lags gets next, if it has acknowledged less
     wire [23:0]           unacked_psn = unacked[PLACE_W-1 -: 24];
     wire [23:0]           tail_psn    = tail[PLACE_W-1 -: 24];
+    wire [23:0]           unacked_msg = unacked[POS_W +: 24];
     assign tail_msg = tail[POS_W +: 24];
     assign tail_pos = tail[POS_W-1:0];
     wire [PLACE_W-1:0]    first_place = {24'd0, init_psn, {POS_W{1'b0}}};
@@ -367,15 +368,17 @@ module inc_send_message #(
     reg  [23:0]           at_msg_reg, at_psn_reg;
     reg  [POS_W-1:0]      at_pos_reg;
     wire                  unacked_we, tail_we, later_we;
+    wire [23:0]           told_msg;         // where an answer leaves the endpoint
+    wire [POS_W-1:0]      told_pos;
     reg  [23:0]           answer_reg;       // what comes next by the answer
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_unacked (
         .clk   (clk),
         .we    (unacked_we || init_we),
         .waddr (init_we ? init_ei : ei_reg),
-        .wdata (init_we ? first_place : {answer_reg, at_msg_reg, at_pos_reg}),
-        .re    (start),
-        .raddr (start_ei),
+        .wdata (init_we ? first_place : {answer_reg, told_msg, told_pos}),
+        .re    (idle),
+        .raddr (snd_ei),
         .rdata (unacked)
     );
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24 + POS_W), .ADDR_W(EI_W)) u_later (
@@ -383,8 +386,8 @@ module inc_send_message #(
         .we    (later_we),
         .waddr (ei_reg),
         .wdata ({after_msg, after_pos}),
-        .re    (start),
-        .raddr (start_ei),
+        .re    (idle),
+        .raddr (snd_ei),
         .rdata (later)
     );
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_tails (
@@ -407,7 +410,7 @@ module inc_send_message #(
         .we    (sent || init_we),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? {(4*MASK_W){1'b0}} : silent_next),
-        .re    (start),
+        .re    (idle),
         .raddr (start_group),
         .rdata (silent)
     );
@@ -437,6 +440,34 @@ module inc_send_message #(
         answer_reg <= snd_is_ack ? wire_reg + 24'd1 : wire_reg;
     end
 
+    // ---- bounds: the last PSN of each message that was sent to its end, where an endpoint's messages wait for their acknowledgement ----
+
+    wire [24*MASK_W-1:0] bounds;
+    wire [BOUND_W-1:0]   bound_word = state_reg == S_LOW ? unacked_msg[BOUND_W-1:0] : at_msg_reg[BOUND_W-1:0];
+    wire                 bounds_end;        // a message's last packet is sent for the first time
+    reg  [23:0]          own_bound, bound_reg;
+
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_bound
+            inc_ram_1r1w #(.WORDS(1 << (GRP_W + BOUND_W)), .BITS(24), .ADDR_W(GRP_W + BOUND_W)) u_bound (
+                .clk   (clk),
+                .we    (bounds_end && lane_reg[e]),
+                .waddr ({group, at_msg_reg[BOUND_W-1:0]}),
+                .wdata (at_psn_reg),
+                .re    (state_reg == S_LOW || state_reg == S_READ),
+                .raddr ({group, bound_word}),
+                .rdata (bounds[24*e +: 24])
+            );
+        end
+    endgenerate
+
+    always @* begin
+        own_bound = 24'd0;
+        for (i = 0; i < MASK_W; i = i + 1) begin
+            own_bound = own_bound | (bounds[24*i +: 24] & {24{snd_self[i]}});
+        end
+    end
+
     inc_retransmission #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .CLOCK_MHZ(CLOCK_MHZ)) u_repeat (
         .clk         (clk),
         .rst         (rst),
@@ -451,7 +482,7 @@ module inc_send_message #(
         .rt_ei       (ei_reg),
         .rt_self     (by_pool ? NOBODY : snd_self),
         .rt_out      (lane_reg),
-        .rt_pipe     (pipe),
+        .rt_pipe     (snd_pipe),
         .rt_sent     (tail_psn),
         .rt_acked    (acked_reg),
         .rt_last     (heard_reg),
@@ -490,25 +521,58 @@ module inc_send_message #(
 
     // ---- what follows from it ----
 
+    reg               more_here_reg;        // a lane's packet at S may be sent
     wire turn       = pool_reg || own_reg || timer_reg;
-    wire lane_sends = pool_reg && !last_reg && live && lane_more && keep != NOBODY;
+    wire lane_sends = (pool_reg || (note_reg && !several_reg)) && !last_reg && live && more_here_reg && keep != NOBODY;
     wire own_sends  = own_reg && live && may_one;
     wire sends      = lane_sends || own_sends;
-    wire walks      = ack_reg && !stale && progress;
     // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
     wire at_unacked = one_psn == unacked_psn;
-    // packets of the message behind the one at the place, if it is complete
-    wire [POS_W-1:0] rest;
-    wire             partly = at_msg_reg == ctx_limit;
+
+    // whether packets may be sent: at S, behind the one at the place in the same message, at the next one's begin
+    wire [POS_W+1:0]  step = {{(POS_W+1){1'b0}}, 1'b1} << code_reg;
+    wire [POS_W+1:0]  open = {2'b00, ctx_open[OFF_W-1:UNIT_LOG]};
+    reg               stay_more_reg, next_more_reg, partly_reg;
+    reg  [23:0]       next_msg_reg;
+    reg  [POS_W-1:0]  next_pos_reg;
+
+    // An answer stays in the message that it begins in if that is not sent to its end, or is not acknowledged to its end, else it goes to its
+    // end, or beyond.
+    reg               same_reg, over_reg, exact_reg;
+    reg  [POS_W-1:0]  moved_pos_reg;
+    wire              told  = ack_reg && (seen || state_reg == S_TOLD);
+    wire              stays = same_reg || !over_reg;
+    wire              there = stays || exact_reg;       // the answer's place is found
+    wire              walks = told && !stale && progress && !there;
+    wire              tells = told && !stale && (there || !progress);
+    wire [23:0]       past  = heard_reg - bound_reg;
+    assign told_msg = stays ? at_msg_reg : next_msg_reg;
+    assign told_pos = stays ? moved_pos_reg : {POS_W{1'b0}};
 
     always @(posedge clk) begin
-        if (seen) begin
+        bound_reg     <= own_bound;
+        over_reg      <= !past[23];
+        exact_reg     <= heard_reg == bound_reg;
+        same_reg      <= tail_msg == at_msg_reg;
+        moved_pos_reg <= at_pos_reg + (gain_reg[POS_W-1:0] << code_reg);
+        next_msg_reg  <= at_msg_reg + 24'd1;
+        next_pos_reg  <= at_pos_reg + step[POS_W-1:0];
+        partly_reg    <= at_msg_reg == ctx_limit;
+        more_here_reg <= tail_msg != ctx_limit || {2'b00, tail_pos} + step <= open;
+        stay_more_reg <= at_msg_reg != ctx_limit || {2'b00, at_pos_reg} + (step << 1) <= open;
+        next_more_reg <= next_msg_reg != ctx_limit || step <= open;
+        if (state_reg == S_LOW) begin
+            {at_msg_reg, at_pos_reg} <= unacked[24+POS_W-1:0];
+        end else if (state_reg == S_LOOK && !ack_reg) begin
             at_psn_reg <= own_reg ? one_psn : tail_psn;
-            {at_msg_reg, at_pos_reg} <= pool_reg ? tail[24+POS_W-1:0] : own_reg && !at_unacked ? later : unacked[24+POS_W-1:0];
-            gain_reg   <= answer_reg - unacked_psn;
-        end else if (use_it && ack_reg) begin
-            {at_msg_reg, at_pos_reg} <= {after_msg, after_pos};
-            gain_reg   <= gain_reg - {{(24-POS_W){1'b0}}, rest} - 24'd1;
+            {at_msg_reg, at_pos_reg} <= own_reg ? (at_unacked ? unacked[24+POS_W-1:0] : later) : tail[24+POS_W-1:0];
+        end else if (walks) begin
+            {at_msg_reg, at_pos_reg} <= {next_msg_reg, {POS_W{1'b0}}};
+        end
+        if (state_reg == S_TAIL) begin
+            gain_reg <= answer_reg - unacked_psn;
+        end else if (walks) begin
+            gain_reg <= past;
         end
     end
 
@@ -518,33 +582,31 @@ module inc_send_message #(
     wire [WORDS_W-1:0] words;
     wire [1:0]         pad;
 
-    assign msg_rd     = state_reg == S_ASK;
+    wire [POS_W-1:0]   rest;
+
+    assign msg_rd     = seen && sends;
     assign msg_number = at_msg_reg;
 
     inc_cut_message #(.BYTES(BYTES), .LEN_W(LEN_W), .WORDS_W(WORDS_W), .OFF_W(OFF_W), .POS_W(POS_W), .U_BYTES(U_BYTES)) u_cut (
         .clk    (clk),
         .pos    (at_pos_reg),
         .code   (code_reg),
-        .length (partly ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
+        .length (partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
         .rest   (rest),
         .plen   (plen),
         .words  (words),
         .pad    (pad)
     );
 
-    // An answer moves so many packets within the message, or past its end; a packet that is sent moves one.
-    wire             is_last = !partly && rest == {POS_W{1'b0}};
-    wire             stays   = ack_reg ? partly || gain_reg <= {{(24-POS_W){1'b0}}, rest} : !is_last;
-    wire [POS_W-1:0] packets = ack_reg ? gain_reg[POS_W-1:0] : {{(POS_W-1){1'b0}}, 1'b1};
-    wire [POS_W-1:0] shift   = packets << code_reg;
-    assign after_msg = stays ? at_msg_reg : at_msg_reg + 24'd1;
-    assign after_pos = stays ? at_pos_reg + shift : {POS_W{1'b0}};
-    wire             there   = stays || gain_reg == {{(24-POS_W){1'b0}}, rest} + 24'd1;   // the answer's place is found
+    wire is_last = !partly_reg && rest == {POS_W{1'b0}};
+    assign after_msg  = is_last ? next_msg_reg : at_msg_reg;
+    assign after_pos  = is_last ? {POS_W{1'b0}} : next_pos_reg;
+    assign after_more = is_last ? next_more_reg : stay_more_reg;
 
     // ---- the packet ----
 
     wire              is_first = at_pos_reg == {POS_W{1'b0}};
-    wire              puts     = use_it && !ack_reg && snd_room;
+    wire              puts     = use_it && snd_room;
     wire [UNIT_W-1:0] unit     = {{(UNIT_W-POS_W){1'b0}}, at_pos_reg};
     wire [MASK_W-1:0] to       = own_reg ? snd_self : keep;
     reg  [MASK_W-1:0] ask;
@@ -581,50 +643,49 @@ module inc_send_message #(
 
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
-    assign commits    = (seen && note_reg) || acts_late || drops || puts || state_reg == S_ACK;
-    assign cm_ack     = state_reg == S_ACK;
-    assign cm_send    = puts && pool_reg;
+    assign commits    = (seen && note_reg && !sends) || acts_late || drops || puts || tells;
+    assign cm_ack     = tells;
+    assign cm_send    = puts && by_pool;
     assign cm_one     = puts && own_reg;
     assign cm_timeout = acts_late && up_timeout;
     assign cm_resume  = acts_late && !up_timeout;
     assign cm_drop    = drops && !timer_reg && live;
     // a lane's send within a turn goes on with the turn
     assign cm_data    = (seen && note_reg) || (puts && pool_reg && several_reg);
-    assign cm_more    = note_reg || (puts && pool_reg ? after_more : last_reg ? more_reg : lane_more);
-    assign act_done   = acts_late || drops || (puts && !(pool_reg && several_reg));
-    assign unacked_we = state_reg == S_ACK && progress;
-    assign tail_we    = puts && pool_reg;
+    assign cm_more    = puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
+    assign act_done   = acts_late || drops || (puts && !note_reg && !(pool_reg && several_reg));
+    assign unacked_we = tells && progress;
+    assign tail_we    = puts && by_pool;
     assign later_we   = puts && own_reg;
+    assign bounds_end = tail_we && is_last;
 
     assign snd_acts   = acts_late || puts;
     assign snd_kind   = puts ? (own_reg || lone_reg ? 3'd2 : 3'd1) : up_timeout ? 3'd3 : 3'd4;
     assign snd_act_ei = puts && pool_reg && lone_reg ? lane_ei : ei_reg;
     assign snd_again  = puts && own_reg && again;
 
-    assign ends = (seen && (note_reg || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || state_reg == S_ACK;
+    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
 
-    assign snd_message = at_msg_reg;
+    assign snd_done    = ends;
+    assign snd_stale   = seen && ack_reg && stale;
+    assign snd_moved   = tells && progress;
+    assign snd_message = told_msg;
 
     always @(posedge clk) begin
-        snd_done  <= ends && !rst;
-        snd_stale <= seen && ack_reg && stale;
-        snd_moved <= state_reg == S_ACK && progress;
         case (state_reg)
-            S_IDLE:  state_reg <= start ? S_LANE : S_IDLE;
+            S_IDLE:  state_reg <= start ? S_LOW : S_IDLE;
+            S_LOW:   state_reg <= S_LANE;
             S_LANE:  state_reg <= S_TAIL;
             S_TAIL:  state_reg <= S_LOOK;
             S_LOOK:  state_reg <= S_SEEN;
-            S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : walks || sends ? S_ASK : S_ACK;
-            S_ASK:   state_reg <= S_WAIT;
+            S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : ack_reg ? S_READ : S_WAIT;
             S_WAIT:  state_reg <= msg_valid ? S_CUT : S_WAIT;
             S_CUT:   state_reg <= S_USE;
-            S_USE: begin
-                if (ack_reg) begin
-                    state_reg <= there ? S_ACK : S_ASK;
-                end else if (puts) begin
-                    state_reg <= several_reg ? S_TAIL : S_IDLE;
-                end
-            end
+            S_USE:   if (puts) state_reg <= several_reg ? S_TAIL : S_IDLE;
+            S_READ:  state_reg <= S_PICK;
+            S_PICK:  state_reg <= S_PAST;
+            S_PAST:  state_reg <= S_TOLD;
+            S_TOLD:  state_reg <= ends ? S_IDLE : S_READ;
             default: state_reg <= S_IDLE;
         endcase
         if (rst) begin
@@ -632,7 +693,7 @@ module inc_send_message #(
         end
     end
 
-    wire unused_bits = &{1'b0, ctx_open};
+    wire unused_bits = &{1'b0, ctx_open, gain_reg, unacked_msg};
 
 endmodule
 

@@ -91,6 +91,16 @@ func (g *group) keep(pool int) (along, alone uint64) {
 	return along, alone
 }
 
+// strays tells whether some of a pool go alone.
+func (g *group) strays(pool int) bool {
+	for e := range g.ends {
+		if g.outs[pool]>>e&1 != 0 && !g.goesAlong(e) {
+			return true
+		}
+	}
+	return false
+}
+
 // lags tells whether an endpoint was sent what it is to get next, or others were.
 func (g *group) lags(e int) bool {
 	s := &g.ends[e]

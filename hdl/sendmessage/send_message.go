@@ -100,7 +100,8 @@ func (p SendMessage) memories() []graph.Memory {
 		one("u_silent", groups, 4*p.MaskW, "state"),
 	}
 	for e := range p.MaskW {
-		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"))
+		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"),
+			one(fmt.Sprintf("gen_bound[%d].u_bound", e), groups<<max(p.UnitW-pos, 1), 24, "state"))
 	}
 	return out
 }
@@ -142,6 +143,7 @@ func (p SendMessage) ports() []graph.Port {
 		leaf.Out("off_out", 24),
 		leaf.In("snd_ack", 1),
 		leaf.In("snd_act", 1),
+		leaf.In("snd_note", 1),
 		leaf.In("snd_ei", p.EIW),
 		leaf.In("snd_self", p.MaskW),
 		leaf.In("snd_pipe", 1),
@@ -154,9 +156,6 @@ func (p SendMessage) ports() []graph.Port {
 		leaf.In("ctx_limit", 24),
 		leaf.In("ctx_open", p.OffW),
 		leaf.In("ctx_wide", 1),
-		leaf.In("note_valid", 1),
-		leaf.In("note_ei", p.EIW),
-		leaf.In("note_outs", p.MaskW),
 		leaf.Out("snd_done", 1),
 		leaf.Out("snd_stale", 1),
 		leaf.Out("snd_moved", 1),

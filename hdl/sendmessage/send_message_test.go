@@ -43,6 +43,10 @@ type bench struct {
 	acts    []packet // all actions of a job; of time-outs and ends of waits Kind and End alone
 	asked   []uint64
 	reads   int
+	// of the last job: cycles from its pulse to its end, and how it ended
+	took         int
+	stale, moved bool
+	message      uint64
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p sendmessage.SendMessage, seed uint64) *bench {
@@ -125,11 +129,16 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 		}
 		b.collect()
 		if b.Is("snd_done") {
-			if limit := 6 + waited + 3*b.reads; pulse != "snd_act" && cycle > limit {
-				return fmt.Errorf("cycle %d: %s took %d cycles, not %d", b.Now(), pulse, cycle, limit)
-			} else if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 5+3*lanes+waited+3*b.reads {
+			b.took = cycle
+			if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 5+3*lanes+waited+2*b.reads {
 				return fmt.Errorf("cycle %d: a turn took %d cycles", b.Now(), cycle)
 			}
+			if limit := 5 + waited + 2*b.reads; pulse == "snd_note" && room && cycle != limit {
+				return fmt.Errorf("cycle %d: news took %d cycles, not %d", b.Now(), cycle, limit)
+			}
+			b.SetBool("msg_valid", false)
+			b.stale, b.moved, b.message = b.Is("snd_stale"), b.Is("snd_moved"), b.Get("snd_message")
+			b.Settle() // what is offered next stands behind the job's last cycle
 			return nil
 		}
 		if cycle > 2000 {
@@ -207,14 +216,23 @@ func (b *bench) more(gi, pool int) error {
 		g.open[pool] = most
 		b.met["of a message that cannot be completed"]++
 	}
-	b.Set("note_ei", uint64(gi<<b.p.EPW|pool))
-	b.Set("note_outs", g.outs[pool])
-	if err := b.finish(g, pool, "note_valid"); err != nil {
+	from := b.us()
+	b.context(gi, pool, -1, uint64(gi<<b.p.EPW|pool))
+	if err := b.finish(g, pool, "snd_note"); err != nil {
 		return err
 	}
-	if b.acts != nil || b.sent != nil || b.Is("snd_stale") || b.Is("snd_moved") {
-		return fmt.Errorf("cycle %d: news does something", b.Now())
+	var want []packet
+	if !g.strays(pool) { // who all go along are sent to at once
+		want = b.poolTurn(gi, pool, gi<<b.p.EPW|pool)
+		b.starts(g, want, from)
 	}
+	if diff := cmp.Diff(want, b.sent); diff != "" {
+		return fmt.Errorf("cycle %d: news of group %d, pool %d of %+v (-want +got):\n%s", b.Now(), gi, pool, g, diff)
+	}
+	if len(b.acts) != len(want) || b.stale || b.moved {
+		return fmt.Errorf("cycle %d: news does something else", b.Now())
+	}
+	b.met[fmt.Sprintf("news, %d sent", len(want))]++
 	return nil
 }
 
@@ -236,17 +254,27 @@ func (b *bench) reply(gi, e int, a answer) error {
 	if a.isAck {
 		next = add24(next, 1)
 	}
+	limit, moved := 5, 0
 	fresh := s.fresh(a)
 	packets := ahead(s.unacked.psn, next)
 	moves := fresh && packets > 0 && (a.isAck || a.isNak || a.isRNR)
 	if !fresh {
 		b.met["stale"]++
 	} else {
+		before := s.unacked
 		b.take(g, pool, s, a, next, packets, from)
+		// in another message, and in its end or just behind that, nothing more is looked at
+		if moved = ahead(before.message, s.unacked.message); moves && s.unacked.offset == 0 {
+			moved--
+		}
+		limit += 4 * max(moved, 0)
 	}
-	if len(b.acts) > 0 || len(b.sent) > 0 || b.Is("snd_stale") == fresh || b.Is("snd_moved") != moves || moves && b.Get("snd_message") != s.unacked.message {
+	if b.took != limit {
+		return fmt.Errorf("cycle %d: an answer that passes the ends of %d messages took %d cycles, not %d", b.Now(), moved, b.took, limit)
+	}
+	if len(b.acts) > 0 || len(b.sent) > 0 || b.stale == fresh || b.moved != moves || moves && b.message != s.unacked.message {
 		return fmt.Errorf("cycle %d: group %d, endpoint %d, %+v: stale %t (fresh %t), moved %t (%t) to message %#x (%#x), acts %v", b.Now(), gi, e, a,
-			b.Is("snd_stale"), fresh, b.Is("snd_moved"), moves, b.Get("snd_message"), s.unacked.message, b.acts)
+			b.stale, fresh, b.moved, moves, b.message, s.unacked.message, b.acts)
 	}
 	return nil
 }
@@ -336,14 +364,19 @@ func (b *bench) act() error {
 	if len(b.acts) != len(want) {
 		return fmt.Errorf("cycle %d: %d packets, actions %v", b.Now(), len(want), b.acts)
 	}
-	for _, p := range want { // timers of those that had nothing outstanding start
+	b.starts(g, want, from)
+	return nil
+}
+
+// starts has the timers run of those that had nothing outstanding before these packets.
+func (b *bench) starts(g *group, sent []packet, from uint64) {
+	for _, p := range sent {
 		for i := range g.ends {
 			if s := &g.ends[i]; p.To>>i&1 != 0 && ahead(s.unacked.psn, s.beyond.psn) == 1 && !p.Again {
 				b.run(s, from, b.period()<<s.backOff)
 			}
 		}
 	}
-	return nil
 }
 
 // poolTurn is what a pool's turn sends: a packet to those who go along, and one to each that goes alone and keeps up.
@@ -565,7 +598,7 @@ func TestRandom(t *testing.T) {
 		for _, what := range []string{"send to 1", "send to 2", "send to one that goes alone", "send one, along true, again true", "send one, along false, again true",
 			"send one, along true, again false", "resume", "time-out, back-off 1", "time-out, back-off 2", "time-out, back-off 3", "out of date", "failed", "stale",
 			"progress", "over several messages", "into a message", "back", "waits", "of a message that is not complete",
-			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing"} {
+			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing", "news, 0 sent", "news, 1 sent"} {
 			require.Greater(t, met[what], 10, what)
 		}
 	}
