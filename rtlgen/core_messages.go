@@ -103,11 +103,11 @@ func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
 	for _, name := range []string{"work_put", "work_words", "work_emit", "work_reduce"} {
 		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
 	}
-	c.Connect(b.decide.Pin("tx_ei"), m.poisoned.Pin("work_ei"))
+	c.Connect(b.decide.Pin("snd_ei"), m.poisoned.Pin("work_ei"))
 	for _, name := range []string{"emit_valid", "emit_bad"} {
 		c.Connect(b.aggregate.Pin(name), m.poisoned.Pin(name))
 	}
-	for _, name := range []string{"snd_ack", "snd_act", "note_valid"} {
+	for _, name := range []string{"snd_ack", "snd_act", "snd_note"} {
 		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
 	}
 	c.Connect(m.send.Pin("snd_done"), m.poisoned.Pin("snd_done"))

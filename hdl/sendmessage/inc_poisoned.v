@@ -52,7 +52,7 @@ module inc_poisoned #(
     // a job of SendMessage begins, or ends
     input  wire               snd_ack,
     input  wire               snd_act,
-    input  wire               note_valid,
+    input  wire               snd_note,
     input  wire               snd_done,
 
     input  wire               in_act_valid,
@@ -147,7 +147,7 @@ module inc_poisoned #(
 
     integer k;
     always @(posedge clk) begin
-        busy_reg <= snd_ack || snd_act || note_valid || (busy_reg && !snd_done);
+        busy_reg <= snd_ack || snd_act || snd_note || (busy_reg && !snd_done);
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (init_we && init_group == k[GRP_W-1:0]) begin
                 marked_reg[k] <= 1'b0;

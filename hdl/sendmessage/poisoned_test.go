@@ -110,7 +110,7 @@ func TestPoisoned(t *testing.T) {
 		r.Set("work_ei", uint64(s.group<<3)|rng.Uint64N(8))
 		r.SetBool("emit_valid", s.emit)
 		r.SetBool("emit_bad", s.bad || !s.emit && rng.IntN(2) == 0)
-		for i, name := range []string{"snd_ack", "snd_act", "note_valid"} {
+		for i, name := range []string{"snd_ack", "snd_act", "snd_note"} {
 			r.SetBool(name, s.begins && (s.group+s.words)%3 == i)
 		}
 		r.SetBool("snd_done", s.ends)
