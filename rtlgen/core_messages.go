@@ -140,6 +140,7 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 		c.Link(m.send, b.decide, prefix)
 	}
 	c.Link(b.decide, m.send, "ctx_")
+	c.Link(m.send, b.decide, "see_")
 	for _, name := range []string{"act_valid", "act_soon", "act_timer", "act_pipe", "act_ei"} {
 		c.Connect(m.send.Pin(name), b.decide.Pin(name))
 	}

@@ -140,7 +140,9 @@ func (p CheckMessage) slotPorts() []graph.Port {
 func (p CheckMessage) sendPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("act_valid", 1), leaf.In("act_soon", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
-		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
+		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_look", 1), leaf.Out("snd_fuse", 1),
+		leaf.In("see_ok", 1), leaf.In("see_msg", 24), leaf.In("see_pos", p.innerBits()+1), leaf.In("see_psn", 24), leaf.In("see_code", 3), leaf.In("see_keep", p.MaskW),
+		leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
 		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_open", p.offsetBits()), leaf.Out("ctx_wide", 1),
 		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),

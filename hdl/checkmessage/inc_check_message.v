@@ -220,6 +220,15 @@ module inc_check_message #(
     output wire                snd_ack,
     output wire                snd_act,
     output wire                snd_note,
+    // a look at the pool of the frame that may complete a message, and then, with that frame, its packet as the look found the place
+    output wire                snd_look,
+    output wire                snd_fuse,
+    input  wire                see_ok,
+    input  wire [23:0]         see_msg,
+    input  wire [$clog2(MESSAGE_BYTES)-$clog2(UNIT_BYTES):0] see_pos,
+    input  wire [23:0]         see_psn,
+    input  wire [2:0]          see_code,
+    input  wire [MASK_W-1:0]   see_keep,
     output wire [EI_W-1:0]     snd_ei,
     output wire [MASK_W-1:0]   snd_self,
     output wire [23:0]         snd_psn,
@@ -400,16 +409,16 @@ module inc_check_message #(
 
     localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_SLOT = 3'd4, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
     localparam [3:0] J_IDLE = 4'd0, J_INIT = 4'd1, J_LOOK = 4'd2, J_SEND = 4'd3, J_PEEK = 4'd4, J_FIND = 4'd5, J_OPEN = 4'd6, J_HOLD = 4'd7,
-                     J_NOTE = 4'd8;
+                     J_NOTE = 4'd8, J_SEE = 4'd9;
 `ifdef INC_PARK
-    localparam [3:0] J_PARK = 4'd9;
+    localparam [3:0] J_PARK = 4'd10;
 `endif
 
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
     reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
-    reg        cnp_reg;                // a CNP is to follow an answer
+    reg        more_reg;               // a second frame is to follow an answer: a CNP, or the result
     wire       d_busy;                 // what was acknowledged is on its way to `start`
 
     wire j_idle   = j_state == J_IDLE;
@@ -420,19 +429,19 @@ module inc_check_message #(
     // a group is parked between two frames: the next is not looked up while that waits
     wire parks    = j_free && !begins && park_valid && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid;
-    wire acts     = j_free && !begins && !parks && act_valid && !(turn_reg && framed);
+    wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !(turn_reg && framed);
     wire j_takes  = begins || parks || acts;
 `else
     wire f_holds_b = 1'b0;
-    wire acts     = j_free && !begins && act_valid && !(turn_reg && framed);
+    wire acts     = j_free && !begins && !more_reg && act_valid && !(turn_reg && framed);
     wire j_takes  = begins || acts;
 `endif
     reg  j_ack;                        // the job is an answer, and frames go on
     wire j_blocks = (!j_idle && !j_ack) || j_takes || (passed_reg && act_soon);
 
     wire f_ready;
-    wire decided  = framed && !c_bypass && f_ready && !cnp_reg && !j_blocks;
-    wire quick    = framed && c_bypass && !j_blocks;
+    wire decided  = framed && !c_bypass && f_ready && !more_reg && !j_blocks;
+    wire quick    = framed && c_bypass && !more_reg && !j_blocks;
     wire good     = decided && c_intact && c_lives && d_fine;
 
     assign c_free    = 1'b1;
@@ -810,11 +819,18 @@ module inc_check_message #(
 `endif
     wire speaks  = d_ack && d_fine && k_hears && k_syn;
     wire f_data  = f_state == F_DATA;
-    assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held) && (j_idle || !(completes || f_peeks))
+    // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
+    // then added and sent in one pass. Who completes a message waits for a look at that.
+    reg  seen_reg, fuses_reg;
+    wire may_fuse = completes && (!k_root || f_near);
+    wire looks    = j_idle && !j_takes && f_data && !unsure && may_fuse && !seen_reg && !decided;
+    assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
+                              && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg)
                             : f_state == F_REST && (j_idle || !speaks);
     wire commits = good && f_data && !f_wrong_role;
     wire hands   = good && !f_data && speaks;
-    wire notes   = commits && completes;
+    wire fuses   = commits && completes && seen_reg && fuses_reg;
+    wire notes   = commits && completes && !(seen_reg && fuses_reg);
     wire peeks   = commits && f_peeks;
 
     always @(posedge clk) begin
@@ -837,7 +853,7 @@ module inc_check_message #(
                 default: f_state <= f_state;
             endcase
         end
-        cnp_reg <= (commits && ans_cnp && answers) || (cnp_reg && !tx_room);
+        more_reg <= (commits && ans_cnp && answers) || fuses || (more_reg && !tx_room);
         if (c_done) begin
             turn_reg <= 1'b0;
         end else if (acts) begin
@@ -846,7 +862,7 @@ module inc_check_message #(
         passed_reg <= act_soon && !acts && (passed_reg || c_done);
         if (rst) begin
             f_state    <= F_NONE;
-            cnp_reg    <= 1'b0;
+            more_reg   <= 1'b0;
             turn_reg   <= 1'b0;
             passed_reg <= 1'b0;
         end
@@ -1135,6 +1151,8 @@ module inc_check_message #(
     assign snd_ack    = hands;
     assign snd_act    = j_state == J_LOOK;
     assign snd_note   = notes || j_state == J_NOTE;
+    assign snd_look   = looks;
+    assign snd_fuse   = fuses;
     assign snd_ei     = j_idle ? frame_ei : j_ei;
     assign snd_self   = j_self;
     assign snd_psn    = j_psn;
@@ -1143,24 +1161,28 @@ module inc_check_message #(
     assign snd_is_rnr = j_is_rnr;
     assign snd_code   = j_code;
     assign snd_pipe   = j_pipe_b;
-    assign snd_room   = tx_room && !work_held && !cnp_reg;
+    assign snd_room   = tx_room && !work_held && !more_reg;
     assign ctx_outs   = j_outs;
     assign ctx_limit  = limit_reg;
     assign ctx_open   = open_reg;
     assign ctx_wide   = j_wide;
 
     always @(posedge clk) begin
-        j_closes <= notes;
+        j_closes <= notes || fuses;
+        // what a look has found stands until the next job
+        seen_reg  <= !c_done && (j_state == J_SEE ? snd_done : seen_reg && !acts);
+        fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && {{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code;
         case (j_state)
             J_IDLE:
 `ifdef INC_PARK
-                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : J_IDLE;
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `else
-                j_state <= begins ? J_INIT : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : J_IDLE;
+                j_state <= begins ? J_INIT : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `endif
             J_LOOK:  j_state <= J_SEND;
             // a root that had done more than it could move may move more now
             J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped_reg ? J_HOLD : J_IDLE;
+            J_SEE:   if (snd_done) j_state <= J_IDLE;
             J_PEEK:  j_state <= J_FIND;
             J_FIND:  j_state <= m_take_reg ? J_OPEN : J_FIND;
             J_OPEN:  j_state <= more_open ? J_NOTE : J_IDLE;
@@ -1170,6 +1192,7 @@ module inc_check_message #(
         endcase
         if (rst) begin
             j_state  <= J_IDLE;
+            seen_reg <= 1'b0;
             j_closes <= 1'b0;
         end
     end
@@ -1307,8 +1330,8 @@ module inc_check_message #(
     assign work_read       = sends ? TREE == 0 : adds_reg != {(IN_W+1){1'b0}};
     assign work_take       = !sends;
     assign work_write      = !sends;
-    assign work_emit       = TREE == 0 && sends;
-    assign work_reduce     = TREE != 0 && sends;
+    assign work_emit       = TREE == 0 && (sends || fuses);
+    assign work_reduce     = TREE != 0 && (sends || fuses);
     assign work_function   = sends ? j_function : c_function;
     assign work_dtype      = sends ? j_dtype : c_dtype;
     assign work_big_endian = sends ? j_big_endian : c_big_endian;
@@ -1316,49 +1339,66 @@ module inc_check_message #(
     assign work_kills      = 1'b0;
     assign adds            = put_adds;
 
-    // ---- frames to be made: an answer, and later a CNP; what SendMessage sends ----
+    // ---- frames to be made: an answer, and a cycle later the result that leaves at once, or a CNP; what SendMessage sends ----
 
-    reg  [EI_W-1:0]   cnp_ei;
-    reg  [MASK_W-1:0] cnp_self;
-    reg  [23:0]       cnp_psn;
-    wire cnp = cnp_reg || !answers;
+    reg               r_cnp, r_se, r_ce;
+    reg  [EI_W-1:0]   r_ei;
+    reg  [MASK_W-1:0] r_mask;
+    reg  [7:0]        r_opcode;
+    reg  [23:0]       r_psn;
+    reg  [31:0]       r_ext;
+    reg  [LEN_W-1:0]  r_plen;
+    reg  [WORDS_W-1:0] r_words;
+    wire cnp  = !answers;
+    wire data = more_reg ? !r_cnp : sends;
+    wire more = more_reg && tx_room;
 
     always @(posedge clk) begin
-        if (!cnp_reg) begin
-            cnp_ei   <= c_ei;
-            cnp_self <= c_self;
-            cnp_psn  <= c_wire_psn;
+        if (!more_reg) begin
+            r_cnp    <= !completes;
+            r_ei     <= completes ? pool_ei : c_ei;
+            r_mask   <= completes ? see_keep : c_self;
+            // ONLY or LAST, with an immediate or without
+            r_opcode <= completes ? {5'd0, d_starts, !d_starts, wr_opcode[0]} : OP_CNP;
+            r_se     <= completes && wr_se;
+            r_ce     <= completes && wr_ce;
+            r_psn    <= completes ? see_psn : c_wire_psn;
+            r_ext    <= completes && wr_opcode[0] ? wr_ext : 32'd0;
+            r_plen   <= completes ? c_plen : {LEN_W{1'b0}};
+            r_words  <= completes ? c_words : {WORDS_W{1'b0}};
         end
     end
 
-    assign tx_valid   = (commits && (answers || ans_cnp)) || (cnp_reg && tx_room) || snd_tx_valid;
-    assign tx_kind    = {1'b0, sends && !cnp_reg};
-    assign tx_ei      = cnp_reg ? cnp_ei : sends ? j_ei : c_ei;
-    assign tx_mask    = cnp_reg ? cnp_self : sends ? snd_tx_mask : c_self;
-    assign tx_opcode  = cnp_reg ? OP_CNP : sends ? snd_tx_opcode : cnp ? OP_CNP : OP_ACK;
-    assign tx_se      = sends && !cnp_reg && snd_tx_se;
-    assign tx_pad     = sends && !cnp_reg ? snd_tx_pad : 2'd0;
-    assign tx_ce      = sends && !cnp_reg && snd_tx_ce;
-    assign tx_psn     = cnp_reg ? cnp_psn : sends ? snd_tx_psn : cnp ? c_wire_psn : is_duplicate ? psn_down : e_psn;
-    assign tx_in_band = sends && !cnp_reg;
+    assign tx_valid   = (commits && (answers || ans_cnp)) || more || snd_tx_valid;
+    assign tx_kind    = {1'b0, data};
+    assign tx_ei      = more_reg ? r_ei : sends ? j_ei : c_ei;
+    assign tx_mask    = more_reg ? r_mask : sends ? snd_tx_mask : c_self;
+    assign tx_opcode  = more_reg ? r_opcode : sends ? snd_tx_opcode : cnp ? OP_CNP : OP_ACK;
+    assign tx_se      = more_reg ? r_se : sends && snd_tx_se;
+    assign tx_pad     = more_reg ? 2'd0 - r_plen[1:0] : sends ? snd_tx_pad : 2'd0;
+    assign tx_ce      = more_reg ? r_ce : sends && snd_tx_ce;
+    assign tx_psn     = more_reg ? r_psn : sends ? snd_tx_psn : cnp ? c_wire_psn : is_duplicate ? psn_down : e_psn;
+    assign tx_in_band = data;
     assign tx_rng     = 2'd0;
     assign tx_dir     = 1'b0;
-    assign tx_ext     = cnp_reg ? 32'd0 : sends ? snd_tx_ext : cnp ? 32'd0
+    assign tx_ext     = more_reg ? r_ext : sends ? snd_tx_ext : cnp ? 32'd0
                       : {ans_ack ? ACK_PLAIN : ans_rnr ? {3'b001, cfg_rnr_timer} : ans_nak ? NAK_SEQUENCE : NAK_INVALID, msn_next};
-    assign tx_plen    = sends && !cnp_reg ? snd_tx_plen : {LEN_W{1'b0}};
-    assign tx_words   = sends && !cnp_reg ? snd_tx_words : {WORDS_W{1'b0}};
-    assign copies_asked = sends && !cnp_reg ? snd_tx_ask : NOBODY;
+    assign tx_plen    = more_reg ? r_plen : sends ? snd_tx_plen : {LEN_W{1'b0}};
+    assign tx_words   = more_reg ? r_words : sends ? snd_tx_words : {WORDS_W{1'b0}};
+    // a message's last packet asks
+    assign copies_asked = more_reg ? r_mask & {MASK_W{!r_cnp}} : sends ? snd_tx_ask : NOBODY;
 
     // ---- the monitor ----
 
-    assign mon_act_valid = c_done || snd_acts;
-    assign mon_act_kind  = snd_acts ? snd_kind : 3'd0;
-    assign mon_act_ei    = snd_acts ? snd_act_ei : c_ei;
+    assign mon_act_valid = c_done || snd_acts || (more && !r_cnp);
+    assign mon_act_kind  = snd_acts ? snd_kind : more_reg ? 3'd1 : 3'd0;
+    assign mon_act_ei    = snd_acts ? snd_act_ei : more_reg ? r_ei : c_ei;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 
     reg [COUNTERS-1:0] count_reg;
-    wire is = c_passed && f_data;
+    wire passes = decided && c_passed;
+    wire is     = passes && f_data;
 
     always @(posedge clk) begin
         count_reg <= {COUNTERS{1'b0}};
@@ -1374,8 +1414,8 @@ module inc_check_message #(
         count_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
         count_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
         count_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
-        count_reg[C_RX_CNP]               <= c_passed && d_fine && d_cnp;
-        count_reg[C_RX_CE]                <= c_passed && c_ce;
+        count_reg[C_RX_CNP]               <= passes && d_fine && d_cnp;
+        count_reg[C_RX_CE]                <= passes && c_ce;
         count_reg[C_TX_GAP_NAK]           <= is && ans_nak;
         count_reg[C_TX_CNP]               <= is && ans_cnp;
         count_reg[C_TX_ACK]               <= is && ans_ack;
@@ -1383,11 +1423,11 @@ module inc_check_message #(
         count_reg[C_TX_INVALID]           <= is && is_invalid;
         count_reg[C_IMM_MISMATCH]         <= is && is_taken && r_mismatch;
         count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
-        count_reg[C_DROP_TVER]            <= c_passed && d_bad_tver;
-        count_reg[C_DROP_OPCODE]          <= c_passed && d_bad_opcode;
-        count_reg[C_DROP_TOO_LONG]        <= c_passed && d_too_long;
-        count_reg[C_DROP_WRONG_ROLE]      <= c_passed && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
-        count_reg[C_DROP_SYNDROME]        <= c_passed && d_fine && d_ack && k_hears && !k_syn;
+        count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
+        count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
+        count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
+        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
+        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && k_hears && !k_syn;
         count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
         count_reg[C_DROP_GAP]             <= is && is_gap;
 `ifdef INC_PARK

@@ -13,6 +13,9 @@
 //   bounds      where each message that was sent to its end has its last PSN, an endpoint a memory: an answer needs no message's length
 //   lanes       those who share the lowest one's path MTU go along: one packet for all of them. Each other endpoint is a lane of its own.
 //               A pool's turn sends one packet to each lane that keeps up and has one; so does news to a pool of one lane
+//   look        snd_look is a job that looks at a pool: see_*, until the next job, S of its one lane, and who keeps up there; see_ok, somebody does
+//               and there is no other lane. snd_fuse, no job, in a cycle without one behind it: that packet was made elsewhere, the last of
+//               its message, asks all who keep up, and nothing can be sent behind it
 //   answer      snd_stale, or snd_moved with the message that the endpoint is in now, both with snd_done
 //   action      snd_acts with what was done, at or before snd_done; a send in the cycle of snd_tx_valid. None: nothing was due
 //   open        of the message at ctx_limit, which is not complete, the packets that end within ctx_open may be sent: all of their bytes are
@@ -20,7 +23,7 @@
 //   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
 //               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
 //   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
-//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: news and a turn that send nothing, and an answer 5, and 4
+//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 5, and 4
 //               more for each message's end that an answer goes beyond; a send L + 7, later by what snd_room is low. In a pool of
 //               several lanes 5, 3 for each lane, and L + 2 for each that is sent to
 //   throughput  one job at a time
@@ -85,6 +88,15 @@ module inc_send_message #(
     input  wire                     snd_ack,
     input  wire                     snd_act,
     input  wire                     snd_note,
+    // a look at a pool, and the packet that it found the place for: the last of its message, to all who keep up
+    input  wire                     snd_look,
+    input  wire                     snd_fuse,
+    output wire                     see_ok,
+    output wire [23:0]              see_msg,
+    output wire [OFF_W-$clog2(U_BYTES)-1:0] see_pos,
+    output wire [23:0]              see_psn,
+    output wire [2:0]               see_code,
+    output wire [MASK_W-1:0]        see_keep,
     input  wire [EI_W-1:0]          snd_ei,
     input  wire [MASK_W-1:0]        snd_self,
     // the pool that it hears from; which one has its turn
@@ -190,8 +202,8 @@ module inc_send_message #(
 
     // ---- the job ----
 
-    wire              start = idle && (snd_ack || snd_act || snd_note);
-    reg               ack_reg, note_reg, timer_reg, pool_reg, own_reg;
+    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look);
+    reg               ack_reg, note_reg, look_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
     wire              live;
 
@@ -218,7 +230,8 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (start) begin
             ack_reg   <= snd_ack;
-            note_reg  <= snd_note;
+            note_reg  <= snd_note || snd_look;
+            look_reg  <= snd_look;
             timer_reg <= snd_act && act_timer;
             pool_reg  <= snd_act && !act_timer && act_pipe;
             own_reg   <= snd_act && !act_timer && !act_pipe;
@@ -394,7 +407,7 @@ module inc_send_message #(
         .clk   (clk),
         .we    (tail_we || init_we),
         .waddr (init_we ? init_ei : lane_ei),
-        .wdata (init_we ? first_place : {at_psn_reg + 24'd1, after_msg, after_pos}),
+        .wdata (init_we ? first_place : {at_psn_reg + 24'd1, snd_fuse ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
         .re    (state_reg == S_TAIL),
         .raddr (lane_ei),
         .rdata (tail)
@@ -407,7 +420,7 @@ module inc_send_message #(
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(4 * MASK_W), .ADDR_W(GRP_W)) u_silent (
         .clk   (clk),
-        .we    (sent || init_we),
+        .we    (sent || snd_fuse || init_we),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? {(4*MASK_W){1'b0}} : silent_next),
         .re    (idle),
@@ -418,7 +431,7 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
             silent_reg <= silent;
-        end else if (sent) begin
+        end else if (sent || snd_fuse) begin
             silent_reg <= silent_next;
         end
     end
@@ -523,7 +536,7 @@ module inc_send_message #(
 
     reg               more_here_reg;        // a lane's packet at S may be sent
     wire turn       = pool_reg || own_reg || timer_reg;
-    wire lane_sends = (pool_reg || (note_reg && !several_reg)) && !last_reg && live && more_here_reg && keep != NOBODY;
+    wire lane_sends = (pool_reg || (note_reg && !look_reg && !several_reg)) && !last_reg && live && more_here_reg && keep != NOBODY;
     wire own_sends  = own_reg && live && may_one;
     wire sends      = lane_sends || own_sends;
     // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
@@ -614,7 +627,7 @@ module inc_send_message #(
 
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
-            ask[i]              = to[i] && (is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
+            ask[i]              = to[i] && (snd_fuse || is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
             counted[4*i +: 4]   = ask[i] ? 4'd0 : silent_reg[4*i +: 4] + {3'd0, to[i]};
         end
     end
@@ -643,21 +656,21 @@ module inc_send_message #(
 
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
-    assign commits    = (seen && note_reg && !sends) || acts_late || drops || puts || tells;
+    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse;
     assign cm_ack     = tells;
-    assign cm_send    = puts && by_pool;
+    assign cm_send    = (puts && by_pool) || snd_fuse;
     assign cm_one     = puts && own_reg;
     assign cm_timeout = acts_late && up_timeout;
     assign cm_resume  = acts_late && !up_timeout;
     assign cm_drop    = drops && !timer_reg && live;
     // a lane's send within a turn goes on with the turn
-    assign cm_data    = (seen && note_reg) || (puts && pool_reg && several_reg);
-    assign cm_more    = puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
+    assign cm_data    = (seen && note_reg && !look_reg) || (puts && pool_reg && several_reg);
+    assign cm_more    = snd_fuse ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
     assign act_done   = acts_late || drops || (puts && !note_reg && !(pool_reg && several_reg));
     assign unacked_we = tells && progress;
-    assign tail_we    = puts && by_pool;
+    assign tail_we    = (puts && by_pool) || snd_fuse;
     assign later_we   = puts && own_reg;
-    assign bounds_end = tail_we && is_last;
+    assign bounds_end = (puts && by_pool && is_last) || snd_fuse;
 
     assign snd_acts   = acts_late || puts;
     assign snd_kind   = puts ? (own_reg || lone_reg ? 3'd2 : 3'd1) : up_timeout ? 3'd3 : 3'd4;
@@ -665,6 +678,14 @@ module inc_send_message #(
     assign snd_again  = puts && own_reg && again;
 
     assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
+
+    // it stands until the next job
+    assign see_ok   = live && !several_reg && keep != NOBODY;
+    assign see_msg  = tail_msg;
+    assign see_pos  = tail_pos;
+    assign see_psn  = tail_psn;
+    assign see_code = code_reg;
+    assign see_keep = keep;
 
     assign snd_done    = ends;
     assign snd_stale   = seen && ack_reg && stale;
