@@ -107,7 +107,7 @@ func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
 	for _, name := range []string{"emit_valid", "emit_bad"} {
 		c.Connect(b.aggregate.Pin(name), m.poisoned.Pin(name))
 	}
-	for _, name := range []string{"snd_ack", "snd_act", "snd_note"} {
+	for _, name := range []string{"snd_ack", "snd_act", "snd_note", "snd_fuse"} {
 		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
 	}
 	c.Connect(m.send.Pin("snd_done"), m.poisoned.Pin("snd_done"))

@@ -7,7 +7,8 @@
 //               both in the same order
 //   mark        with the first bad word of a group's: grp_sends is low from the next cycle on
 //   monitor     out_act_* are the decider's in_act_*, and in a cycle without one a mark: kind 5, of endpoint 0 of its group. It comes when no job
-//               of SendMessage is under way that began before the mark, so nothing of that group is sent behind it
+//               of SendMessage is under way that began before the mark, and no packet of snd_fuse, which in_act_* tells as a send (1) in a later
+//               cycle: so nothing of that group is sent behind it
 //   latency     0 cycles of the monitor; a mark 1 cycle, on grp_poisoned and the monitor 2 or more
 //   throughput  a word, and a work, in a cycle
 //   room        16 works whose words have not all left: one is held, one is cut, the others have a row each in AggregateData, which has fewer stages
@@ -54,6 +55,8 @@ module inc_poisoned #(
     input  wire               snd_act,
     input  wire               snd_note,
     input  wire               snd_done,
+    // a packet is sent beside its jobs
+    input  wire               snd_fuse,
 
     input  wire               in_act_valid,
     input  wire [2:0]         in_act_kind,
@@ -77,7 +80,7 @@ module inc_poisoned #(
     localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
     localparam PLACE_W = 4;
     localparam PLACES  = 1 << PLACE_W;
-    localparam [2:0] POISONED = 3'd5;
+    localparam [2:0] SEND = 3'd1, POISONED = 3'd5;
 
     wire [GRP_W-1:0] work_group, init_group;
     generate
@@ -131,7 +134,8 @@ module inc_poisoned #(
 
     reg  [GROUPS-1:0] marked_reg, told_reg, calm_reg;
     reg               busy_reg;                 // a job is under way
-    wire              idle    = !busy_reg || snd_done;
+    reg               fused_reg;                // a packet that was sent beside jobs is to be told
+    wire              idle    = (!busy_reg || snd_done) && !fused_reg && !snd_fuse;
     wire [GROUPS-1:0] waiting = calm_reg & ~told_reg;
     wire [GROUPS-1:0] next    = waiting & (~waiting + {{(GROUPS-1){1'b0}}, 1'b1});
     wire              tells   = waiting != {GROUPS{1'b0}} && !in_act_valid;
@@ -147,7 +151,8 @@ module inc_poisoned #(
 
     integer k;
     always @(posedge clk) begin
-        busy_reg <= snd_ack || snd_act || snd_note || (busy_reg && !snd_done);
+        busy_reg  <= snd_ack || snd_act || snd_note || (busy_reg && !snd_done);
+        fused_reg <= snd_fuse || (fused_reg && !(in_act_valid && in_act_kind == SEND));
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (init_we && init_group == k[GRP_W-1:0]) begin
                 marked_reg[k] <= 1'b0;
@@ -161,6 +166,7 @@ module inc_poisoned #(
         end
         if (rst) begin
             busy_reg   <= 1'b0;
+            fused_reg  <= 1'b0;
             marked_reg <= {GROUPS{1'b0}};
             calm_reg   <= {GROUPS{1'b0}};
             told_reg   <= {GROUPS{1'b0}};

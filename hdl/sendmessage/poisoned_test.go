@@ -17,7 +17,7 @@ import (
 type marks struct {
 	works              []emitting
 	marked, calm, told [3]bool
-	busy               bool
+	busy, fused        bool
 }
 
 // emitting is a work whose words have not all left; void: its group was started again since.
@@ -28,9 +28,9 @@ type emitting struct {
 
 // stimulus is what a cycle brings.
 type stimulus struct {
-	put, emits, emit, bad, begins, ends, acts bool
-	group, words                              int
-	init                                      int // the group that starts, -1 if none does
+	put, emits, emit, bad, begins, ends, acts, fuses bool
+	group, words, kind                               int
+	init                                             int // the group that starts, -1 if none does
 }
 
 // mask has a bit a group.
@@ -55,7 +55,7 @@ func (m *marks) tells(s stimulus) int {
 
 // clock is the end of a cycle.
 func (m *marks) clock(s stimulus) {
-	told, idle, hit := m.tells(s), !m.busy || s.ends, -1
+	told, idle, hit := m.tells(s), (!m.busy || s.ends) && !m.fused && !s.fuses, -1
 	if s.emit {
 		w := &m.works[0]
 		if s.bad && !w.void {
@@ -81,6 +81,7 @@ func (m *marks) clock(s stimulus) {
 		m.works = append(m.works, emitting{group: s.group, words: s.words})
 	}
 	m.busy = s.begins || m.busy && !s.ends
+	m.fused = s.fuses || m.fused && !(s.acts && s.kind == 1)
 }
 
 // TestPoisoned: the mark comes a cycle after the word, to the group of its work and to no other, and not if that was started since; the monitor tells of it
@@ -97,6 +98,7 @@ func TestPoisoned(t *testing.T) {
 			s.bad = rng.IntN(24) == 0
 		}
 		s.begins, s.ends = !m.busy && rng.IntN(3) == 0, m.busy && rng.IntN(4) == 0
+		s.kind, s.fuses = rng.IntN(5), !m.fused && rng.IntN(6) == 0
 		if rng.IntN(40) == 0 {
 			s.init = rng.IntN(3)
 		}
@@ -114,10 +116,11 @@ func TestPoisoned(t *testing.T) {
 			r.SetBool(name, s.begins && (s.group+s.words)%3 == i)
 		}
 		r.SetBool("snd_done", s.ends)
+		r.SetBool("snd_fuse", s.fuses)
 		r.SetBool("init_we", s.init >= 0)
 		r.Set("init_ei", uint64(max(s.init, 0)<<3)|rng.Uint64N(8))
 		r.SetBool("in_act_valid", s.acts)
-		r.Set("in_act_kind", rng.Uint64N(5))
+		r.Set("in_act_kind", uint64(s.kind))
 		r.Set("in_act_ei", rng.Uint64N(24))
 		r.Settle()
 		require.Equal(t, live&^mask(m.marked), r.Get("grp_sends"))
