@@ -140,13 +140,13 @@ func (t *tags) out(c *graph.Composite, b *blocks, out graph.StreamEnd) {
 func (t *tags) registers(c *graph.Composite, b *blocks, first *graph.Instance) {
 	if t == nil {
 		b.registerBus(c, first)
-		c.Connect(b.decide.Pin("count"), first.Pin("count"))
+		c.Connect(b.count(), first.Pin("count"))
 		return
 	}
 	b.registerBus(c, t.regs)
 	c.LinkAs(t.regs, "m_axil_", first, "s_axil_")
 	c.LinkAs(first, "s_axil_", t.regs, "m_axil_")
-	c.Connect(b.decide.Pin("count"), t.check.Pin("count"))
+	c.Connect(b.count(), t.check.Pin("count"))
 	c.Connect(t.check.Pin("counted"), first.Pin("count"))
 	c.Connect(t.check.Pin("dropped"), t.regs.Pin("dropped"))
 	c.Connect(b.csrs.Pin("ready"), t.regs.Pin("ready"))

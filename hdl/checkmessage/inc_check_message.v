@@ -77,6 +77,15 @@ module inc_check_message #(
     input  wire                cfg_cnp,
     // groups of which nothing leaves before its message is complete
     input  wire [GROUPS-1:0]   grp_whole,
+`ifdef INC_RELEASE
+    // endpoints that hear of releases, MASK_W bits a group
+    input  wire [GROUPS*MASK_W-1:0] grp_releases,
+    // both pools' first message that is not acknowledged, when one moves
+    output reg                 start_we,
+    output reg  [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] start_group,
+    output reg  [23:0]         start_a,
+    output reg  [23:0]         start_b,
+`endif
     // endpoints whose connection was ended, MASK_W bits a group
     output reg  [GROUPS*MASK_W-1:0] grp_invalid,
 
@@ -614,6 +623,16 @@ module inc_check_message #(
     wire [TAIL_W-1:0] f_tail   = d_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
     wire [23:0]       f_start  = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
     wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
+`ifdef INC_RELEASE
+    reg  [MASK_W-1:0] f_releases;
+    integer           r;
+    always @* begin
+        f_releases = NOBODY;
+        for (r = 0; r < GROUPS; r = r + 1) begin
+            f_releases = f_releases | (c_group == r[GRP_W-1:0] ? grp_releases[MASK_W*r +: MASK_W] : NOBODY);
+        end
+    end
+`endif
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
     reg  [MASK_W-1:0] k_outs;
@@ -737,7 +756,11 @@ module inc_check_message #(
             k_off        <= e_message - f_start;
             k_lead       <= e_message - f_done;
             k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
+`ifdef INC_RELEASE
+            k_hears      <= ((c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b)) || (c_self & f_releases) != NOBODY;
+`else
             k_hears      <= (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
+`endif
             k_whole      <= (grp_whole & c_one) != {GROUPS{1'b0}};
             to           <= {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
             f_wrong_role <= !d_up && !d_down;
@@ -1242,6 +1265,15 @@ module inc_check_message #(
     assign heads_next   = d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `endif
 
+`ifdef INC_RELEASE
+    always @(posedge clk) begin
+        start_we    <= d4_valid && !rst;
+        start_group <= d_group;
+        start_a     <= heads_next[0 +: 24];
+        start_b     <= heads_next[HEAD_W +: 24];
+    end
+
+`endif
     // Slots freed are those that start passes, and those that a root moves; counted one a cycle.
     always @(posedge clk) begin
         j_first    <= hands;

@@ -28,6 +28,8 @@ type MessageCSR struct {
 	Park int
 	// Poison: 1 if a double error of the payload memory ends what its group sends, else 0.
 	Poison int
+	// Release: 1 if groups may ask for releases, else 0.
+	Release int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -47,6 +49,9 @@ func (p MessageCSR) Module() (*graph.Module, error) {
 	}
 	if p.Poison != 0 {
 		macros = append(macros, leaf.PoisonMacro)
+	}
+	if p.Release != 0 {
+		macros = append(macros, leaf.ReleaseMacro)
 	}
 	source, err := leaf.SourceWith(files, "inc_message_csr", macros...)
 	if err != nil {
@@ -83,9 +88,12 @@ func (p MessageCSR) axil(prefix string, in, out func(string, int) graph.Port) []
 
 // ports are those of the Verilog: both slaves, tables on their way, groups, counters.
 func (p MessageCSR) ports() []graph.Port {
-	var poisoned []graph.Port
+	var poisoned, releases []graph.Port
 	if p.Poison != 0 {
 		poisoned = []graph.Port{leaf.In("grp_poisoned", p.Groups)}
+	}
+	if p.Release != 0 {
+		releases = []graph.Port{leaf.Out("grp_release", p.Groups), leaf.Out("grp_iteration", 23*p.Groups)}
 	}
 	return slices.Concat(
 		[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1)},
@@ -100,5 +108,6 @@ func (p MessageCSR) ports() []graph.Port {
 			leaf.In("grp_invalid", p.Groups*p.MaskW),
 		},
 		poisoned,
+		releases,
 		[]graph.Port{leaf.In("count", p.All), leaf.Out("out_count", p.Counters)})
 }
