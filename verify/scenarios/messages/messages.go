@@ -16,6 +16,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "messages of all lengths, cut by path MTUs and under PSNs of each rank's own: every rank gets the result in cuts and PSNs of its own, acknowledged when it must be"},
 		{Name: "message-release", Run: releases, Needs: rig.ModeI(rig.NeedReleases),
 			Doc: "iterations of two messages with releases: each host gets an empty message when all have acknowledged an iteration, and not before"},
+		{Name: "message-iterations", Run: iterations, Needs: rig.ModeI(rig.NeedReleases, rig.NeedMembers(2), rig.NeedParentPort),
+			Doc: "iterations of three messages over a tree that loses frames, every collective: every host that sent gets a release behind each, in its place, and results are exact"},
 		{Name: "message-settings", Run: settings, Needs: rig.ModeI(),
 			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled"},
 		{Name: "message-answers", Run: answers, Needs: rig.ModeI(),
