@@ -86,7 +86,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 		memories = append(append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1))), here.Inside("gen_open.u_here")...)
 	}
 	return &graph.Module{
-		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "the cycle of the verdict; data the sixth cycle behind the frame before, the rest the third",
+		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "the cycle of the verdict; data the fourth cycle behind the frame before, the rest the next",
 		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},

@@ -4,13 +4,13 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 4 cycles, F_LOOK to F_JUDGE, the rest in one; then it
+//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 3 cycles, F_LOOK to F_JUDGE, the rest in none; then it
 //               waits for its verdict. An answer is handed to SendMessage and leaves; frames behind it go on. While SendMessage does anything
 //               else no frame is decided. What an answer makes of `start` comes some 5 cycles after it; a start that is behind does no harm to
 //               data that has room by it. Other data, and what a root completes beyond N from it, is looked up again when it has come
-//   latency     data is decided in the cycle of its verdict, or in the sixth cycle behind the frame before; anything else in the third. If it
+//   latency     data is decided in the cycle of its verdict, or in the fourth cycle behind the frame before; anything else in the next. If it
 //               completes a message, lets more of one leave or is an answer, then when SendMessage is idle. A CNP follows its answer by a cycle
-//   throughput  data every 5 cycles, anything else every 2, an answer every 6, a bypassed frame every cycle
+//   throughput  data every 4 cycles, anything else every cycle, an answer every 5
 //   commit      all of a frame's effects come after its verdict; the work on the payload is put, and committed in the next cycle
 //   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload
 //   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
@@ -416,7 +416,7 @@ module inc_check_message #(
 
     // ---- two things go on at once: the frame in C, a step a cycle, and a job of SendMessage ----
 
-    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_SLOT = 3'd4, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
+    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
     localparam [3:0] J_IDLE = 4'd0, J_INIT = 4'd1, J_LOOK = 4'd2, J_SEND = 4'd3, J_PEEK = 4'd4, J_FIND = 4'd5, J_OPEN = 4'd6, J_HOLD = 4'd7,
                      J_NOTE = 4'd8, J_SEE = 4'd9;
 `ifdef INC_PARK
@@ -446,7 +446,8 @@ module inc_check_message #(
     wire j_takes  = begins || acts;
 `endif
     reg  j_ack;                        // the job is an answer, and frames go on
-    wire j_blocks = (!j_idle && !j_ack) || j_takes || (passed_reg && act_soon);
+    wire j_aside  = j_ack || j_state == J_SEE;
+    wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_soon);
 
     wire f_ready;
     wire decided  = framed && !c_bypass && f_ready && !more_reg && !j_blocks;
@@ -635,11 +636,9 @@ module inc_check_message #(
 `endif
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [MASK_W-1:0] k_outs;
     reg  [SLOT_W-1:0] k_base, k_n;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
-    reg               k_hears;
     wire [23:0]       n_wide = {{(24-SLOT_W){1'b0}}, k_n};
     wire              k_syn  = c_syn_ack || c_syn_rnr || c_syn_nak;
 
@@ -741,13 +740,12 @@ module inc_check_message #(
     wire [UNIT_W:0]  next_unit  = f_unit + (k_wide ? inner_unit << 1 : inner_unit);
 
     wire             m_look;           // the job looks at a slot
-    wire             slots = f_state == F_SLOT && !m_look;
+    wire             slots = f_state == F_PLACE && !m_look;
 
     always @(posedge clk) begin
         if (f_state == F_LOOK) begin
             k_root       <= f_root;
             k_pipe_b     <= d_opens_b;
-            k_outs       <= f_outs;
             k_base       <= c_base;
             k_n          <= f_n;
             k_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
@@ -756,11 +754,6 @@ module inc_check_message #(
             k_off        <= e_message - f_start;
             k_lead       <= e_message - f_done;
             k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
-`ifdef INC_RELEASE
-            k_hears      <= ((c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b)) || (c_self & f_releases) != NOBODY;
-`else
-            k_hears      <= (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
-`endif
             k_whole      <= (grp_whole & c_one) != {GROUPS{1'b0}};
             to           <= {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
             f_wrong_role <= !d_up && !d_down;
@@ -789,15 +782,13 @@ module inc_check_message #(
             f_parked     <= parked_wide[{1'b0, c_group}];
 `endif
         end
-        if (f_state == F_SLOT) begin
-`ifdef INC_PARK
-            f_full       <= d_starts && (f_parked || !fits);
-`else
-            f_full       <= d_starts && !fits;
-`endif
-            unit_reg     <= next_unit[UNIT_W-1:0];
-        end
         if (f_state == F_JUDGE) begin
+`ifdef INC_PARK
+            f_full      <= d_starts && (f_parked || !fits);
+`else
+            f_full      <= d_starts && !fits;
+`endif
+            unit_reg    <= next_unit[UNIT_W-1:0];
             r_size      <= to > {1'b0, LONGEST};
             r_length    <= (known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
             r_mark      <= to > {1'b0, old_mark} ? to[OFF_W-1:0] : old_mark;
@@ -840,20 +831,28 @@ module inc_check_message #(
     wire unsure  = k_old && (is_full || (completes && k_root && !f_near));
     wire counted = is_duplicate || is_gap || is_full || is_taken;
 `endif
-    wire speaks  = d_ack && d_fine && k_hears && k_syn;
+`ifdef INC_RELEASE
+    wire hears   = ((c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b)) || (c_self & f_releases) != NOBODY;
+`else
+    wire hears   = (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
+`endif
+    wire speaks  = d_ack && d_fine && hears && k_syn;
     wire f_data  = f_state == F_DATA;
+    wire f_rest  = f_state == F_REST || (f_state == F_LOOK && !(d_data && d_fine));
     // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
     // then added and sent in one pass. Who completes a message waits for a look at that.
-    reg  seen_reg, fuses_reg;
+    reg  seen_reg, fuses_reg, gone_reg;
     wire may_fuse = completes && (!k_root || f_near);
-    wire looks    = j_idle && !j_takes && f_data && !unsure && may_fuse && !seen_reg && !decided;
+    // What may complete one is looked at early if its verdict is not there yet.
+    wire f_looks  = f_data ? !unsure && may_fuse && !decided : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
+    wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
     assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
                               && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg)
-                            : f_state == F_REST && (j_idle || !speaks);
+                            : f_rest && (j_idle || !speaks);
     wire commits = good && f_data && !f_wrong_role;
     wire hands   = good && !f_data && speaks;
-    wire fuses   = commits && completes && seen_reg && fuses_reg;
-    wire notes   = commits && completes && !(seen_reg && fuses_reg);
+    wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
+    wire notes   = commits && completes && !fuses;
     wire peeks   = commits && f_peeks;
 
     always @(posedge clk) begin
@@ -869,8 +868,7 @@ module inc_check_message #(
             case (f_state)
                 F_READ:  f_state <= look_c ? F_LOOK : F_READ;
                 F_LOOK:  f_state <= d_data && d_fine ? F_PLACE : F_REST;
-                F_PLACE: f_state <= F_SLOT;
-                F_SLOT:  f_state <= m_look ? F_SLOT : F_JUDGE;
+                F_PLACE: f_state <= m_look ? F_PLACE : F_JUDGE;
                 F_JUDGE: f_state <= F_DATA;
                 F_DATA:  f_state <= unsure ? F_READ : F_DATA;
                 default: f_state <= f_state;
@@ -946,15 +944,16 @@ module inc_check_message #(
     reg  [SLOT_W-1:0] j_base, j_n;
     reg  [23:0]       j_done, j_psn, j_msn;
     reg  [4:0]        j_code;
+    reg               j_empty;         // a message was completed: nothing of the next is there, as whoever completes it has sent none
 
     wire [EI_W-1:0]   pool_ei;         // of the frame's pool
     generate
         if (EI_W > EP_W) begin : gen_pool_ei
-            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, k_pipe_b};
+            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, d_opens_b};
             assign pool_ei = {c_group, pool_ep};
             assign j_group = j_ei[EI_W-1:EP_W];
         end else begin : gen_pool_ep
-            assign pool_ei = {{(EP_W-1){1'b0}}, k_pipe_b};
+            assign pool_ei = {{(EP_W-1){1'b0}}, d_opens_b};
             assign j_group = 1'b0;
         end
     endgenerate
@@ -966,17 +965,18 @@ module inc_check_message #(
             j_ei         <= acts ? act_ei : frame_ei;
             x_pointed    <= !act_timer && act_pipe;
             j_self       <= c_self;
-            j_root       <= k_root;
-            j_pipe_b     <= k_pipe_b;
-            j_outs       <= k_outs;
+            j_root       <= f_root;
+            j_pipe_b     <= d_opens_b;
+            j_outs       <= f_outs;
             j_in         <= c_in_mask;
-            j_base       <= k_base;
-            j_n          <= k_n;
-            j_wide       <= k_wide;
+            j_base       <= c_base;
+            j_n          <= f_n;
+            j_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
             j_function   <= c_function;
             j_dtype      <= c_dtype;
             j_big_endian <= c_big_endian;
-            j_done       <= d_data && completes ? message_up : k_done;
+            j_done       <= f_data && completes ? message_up : f_done;
+            j_empty      <= f_data && completes;
             j_psn        <= c_wire_psn;
             j_msn        <= c_ext[23:0];
             j_is_ack     <= c_syn_ack;
@@ -996,6 +996,7 @@ module inc_check_message #(
             j_dtype      <= x_dtype;
             j_big_endian <= x_big_endian;
             j_done       <= x_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
+            j_empty      <= 1'b0;
         end else if (j_state == J_HOLD) begin
             j_ack        <= 1'b0;      // what follows an answer is news of its pool
             j_ei         <= j_pool_ei;
@@ -1012,21 +1013,20 @@ module inc_check_message #(
         end
     endgenerate
 
-    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in three cycles.
+    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in two cycles.
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    reg  [23:0]       span_reg, moves_reg, limit_reg;
-    reg               capped_reg;      // as much as a root may move, or more, is done
+    reg  [23:0]       span_reg, most_reg, limit_reg;
+    wire              capped = j_root && span_reg >= j_wide_n;    // as much as a root may move, or more, is done
     reg  [OFF_W-1:0]  open_reg;
     wire [IN_W:0]     open;            // units of the message at the limit that may leave
     always @(posedge clk) begin
         span_reg   <= j_done - j_start;
-        moves_reg  <= span_reg > j_wide_n ? j_wide_n : span_reg;
-        capped_reg <= j_root && span_reg >= j_wide_n;
-        limit_reg  <= j_root ? j_start + moves_reg : j_done;
+        most_reg   <= j_start + j_wide_n;
+        limit_reg  <= capped ? most_reg : j_done;
         // at a root it has no place in the broadcast pool before what is done has
-        open_reg   <= capped_reg ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
+        open_reg   <= capped || j_empty ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
     end
 
     // ---- a message's slot: what SendMessage asks for, or what may leave of a message that is not complete ----
@@ -1045,7 +1045,7 @@ module inc_check_message #(
 
     assign m_look    = m_look_reg;
     assign rd_en     = slots || m_look;
-    assign rd_slot   = m_look ? m_slot : slot_reg;
+    assign rd_slot   = m_look ? m_slot : slot_at;
     assign msg_valid = m_valid_reg;
 
     always @(posedge clk) begin
@@ -1084,7 +1084,7 @@ module inc_check_message #(
         end
     endgenerate
     wire          more_open;           // at J_OPEN
-    reg           j_closes;            // a message was completed: nothing of the next is there, whoever completes it has sent none
+    reg           j_closes;            // the word of what is open is cleared
 
     generate
         if (OPEN != 0) begin : gen_open
@@ -1097,7 +1097,8 @@ module inc_check_message #(
             wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
             wire             rest_there, here_init, here_ready;
             wire [EP_W-1:0]  here_rest_ep;
-            wire [23:0]      rest_past  = rest_last - own_last;
+            // one less than the rest's is never between the two, so it may be compared with either
+            wire [23:0]      rest_past  = rest_last - own_here;
             // behind the message, if all have sent as much as there may be
             wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
@@ -1108,8 +1109,8 @@ module inc_check_message #(
                 .init_take      (here_init),
                 .init_group     (init_group),
                 .init_psn       (first_here),
-                .ack_rd         (f_state == F_LOOK),
-                .ack_group      (c_group),
+                .ack_rd         (look),
+                .ack_group      (look_group),
                 .ack_self       (c_self),
                 .ack_mask       (d_up ? c_in_mask : NOBODY),
                 .ack_pick       (NOBODY),
@@ -1193,7 +1194,8 @@ module inc_check_message #(
     always @(posedge clk) begin
         j_closes <= notes || fuses;
         // what a look has found stands until the next job
-        seen_reg  <= !c_done && (j_state == J_SEE ? snd_done : seen_reg && !acts);
+        seen_reg  <= !c_done && (j_state == J_SEE ? snd_done && !gone_reg : seen_reg && !acts);
+        gone_reg  <= j_state == J_SEE && (gone_reg || c_done);       // the frame was decided without
         fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && {{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code;
         case (j_state)
             J_IDLE:
@@ -1204,7 +1206,7 @@ module inc_check_message #(
 `endif
             J_LOOK:  j_state <= J_SEND;
             // a root that had done more than it could move may move more now
-            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped_reg ? J_HOLD : J_IDLE;
+            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped ? J_HOLD : J_IDLE;
             J_SEE:   if (snd_done) j_state <= J_IDLE;
             J_PEEK:  j_state <= J_FIND;
             J_FIND:  j_state <= m_take_reg ? J_OPEN : J_FIND;
@@ -1340,7 +1342,7 @@ module inc_check_message #(
     reg           put_reg;
     reg  [IN_W:0] put_adds;            // of the work put last
     wire puts  = commits && has_work;
-    wire sends = !j_ack && !j_idle;
+    wire sends = !j_aside && !j_idle;
 
     always @(posedge clk) begin
         put_reg <= work_put;
@@ -1458,8 +1460,8 @@ module inc_check_message #(
         count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
         count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
         count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
-        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !k_hears);
-        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && k_hears && !k_syn;
+        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !hears);
+        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && hears && !k_syn;
         count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
         count_reg[C_DROP_GAP]             <= is && is_gap;
 `ifdef INC_PARK

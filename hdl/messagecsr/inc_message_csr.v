@@ -11,7 +11,7 @@
 //               of a counter 9 and more
 //   throughput  one write and one read at a time, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
-//   tables      out_ep_we and out_* are inc_csr's tbl_* and, of the words that are here, its own, in the cycle of the answer
+//   tables      out_ep_we and out_* are inc_csr's tbl_* and, of the words that are here, its own, in the cycle before the answer
 //   counters    of 64 bits. They are copied when inc_csr is told to copy its own; a read of one that is here makes it do that too.
 //               Its own are copied one after the other, up to some 110 cycles apart from these: the snapshot is not of one moment
 `ifdef INC_RELEASE
@@ -334,6 +334,17 @@ module inc_message_csr #(
         end
     endgenerate
 
+    // a path MTU is judged a cycle after it was written
+    reg               mtu_we_reg, legal_reg;
+    reg  [GRP_W-1:0]  mtu_group_reg;
+    reg  [EP_W-1:0]   mtu_ep_reg;
+    always @(posedge clk) begin
+        mtu_we_reg    <= out_ep_we && out_word == WORD_EP_PATH_MTU;
+        mtu_group_reg <= out_group;
+        mtu_ep_reg    <= out_index[EP_W-1:0];
+        legal_reg     <= mtu_legal;
+    end
+
     genvar g;
     genvar e;
     generate
@@ -372,8 +383,8 @@ module inc_message_csr #(
                 localparam [EP_W-1:0] E = e;
                 assign tree[MASK_W*g + e] = in_reg[e] || out_reg[e] || (parent_reg[8] && parent_reg[7:0] == e[7:0]);
                 always @(posedge clk) begin
-                    if (out_ep_we && out_word == WORD_EP_PATH_MTU && out_group == g[GRP_W-1:0] && out_index[EP_W-1:0] == E) begin
-                        fair_reg[MASK_W*g + e] <= mtu_legal;
+                    if (mtu_we_reg && mtu_group_reg == g[GRP_W-1:0] && mtu_ep_reg == E) begin
+                        fair_reg[MASK_W*g + e] <= legal_reg;
                     end
                 end
             end
@@ -405,26 +416,35 @@ module inc_message_csr #(
 
     assign out_count = count[COUNTERS-1:0];
 
+    // A counter's high word steps a cycle behind its low one, and is copied a cycle behind it.
     reg  [64*OWN-1:0] counted, copied;
+    reg  [OWN-1:0]    carry_reg;
+    reg               copies_reg;
     wire              copies;
     generate
         for (g = 0; g < OWN; g = g + 1) begin : gen_counter
+            wire [32:0] low = {1'b0, counted[64*g +: 32]} + {32'd0, count[COUNTERS+g]};
             always @(posedge clk) begin
-                counted[64*g +: 64] <= counted[64*g +: 64] + {63'd0, count[COUNTERS+g]};
+                counted[64*g +: 32]    <= low[31:0];
+                carry_reg[g]           <= low[32];
+                counted[64*g+32 +: 32] <= counted[64*g+32 +: 32] + {31'd0, carry_reg[g]};
+                if (copies) begin
+                    copied[64*g +: 32] <= counted[64*g +: 32];
+                end
+                if (copies_reg) begin
+                    copied[64*g+32 +: 32] <= counted[64*g+32 +: 32];
+                end
                 if (rst) begin
                     counted[64*g +: 64] <= 64'd0;
+                    copied[64*g +: 64]  <= 64'd0;
+                    carry_reg[g]        <= 1'b0;
                 end
             end
         end
     endgenerate
 
     always @(posedge clk) begin
-        if (copies) begin
-            copied <= counted;
-        end
-        if (rst) begin
-            copied <= {(64*OWN){1'b0}};
-        end
+        copies_reg <= copies;
     end
 
     // ---- read: of what is here too inc_csr reads something, a counter of a counter, else the first register ----

@@ -6,7 +6,7 @@
 //   jobs        one at a time: an answer (snd_ack), a turn of what is offered on act_* (snd_act), or news that a pool has more that may be
 //               sent (snd_note; snd_ei is that of act_ei then). A pulse begins it and snd_done ends it; the next begins in the cycle after
 //               that at the earliest. snd_ei counts with the pulse; all else stands still from the cycle after it to snd_done, ctx_limit and
-//               ctx_open from the fourth cycle after it
+//               ctx_open from the third cycle after it
 //   places      {PSN, message, unit}. Of an endpoint: the first packet that it has not acknowledged; what it gets next, if it lags; of
 //               those who share a path MTU with their pool's lowest endpoint, and of each other one: S, one behind the last packet sent.
 //               PSNs count packets since the group's start; EP_SQ_PSN is added on the wire (off_*)
@@ -23,9 +23,9 @@
 //   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
 //               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
 //   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
-//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 5, and 4
-//               more for each message's end that an answer goes beyond; a send L + 7, later by what snd_room is low. In a pool of
-//               several lanes 5, 3 for each lane, and L + 2 for each that is sent to
+//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 4, and 4
+//               more for each message's end that an answer goes beyond; a send L + 6, later by what snd_room is low. In a pool of
+//               several lanes 4, 3 for each lane, and L + 2 for each that is sent to
 //   throughput  one job at a time
 //   queue, timers, who lags: inc_retransmission's, which is inside
 //   start       as there, in no cycle of a job; init_psn is the first message
@@ -204,7 +204,7 @@ module inc_send_message #(
     endgenerate
 `endif
 
-    localparam [3:0] S_IDLE = 4'd0, S_LOW = 4'd1, S_LANE = 4'd2, S_TAIL = 4'd3, S_LOOK = 4'd4, S_SEEN = 4'd5, S_WAIT = 4'd6, S_CUT = 4'd7,
+    localparam [3:0] S_IDLE = 4'd0, S_LANE = 4'd2, S_TAIL = 4'd3, S_LOOK = 4'd4, S_SEEN = 4'd5, S_WAIT = 4'd6, S_CUT = 4'd7,
                      S_USE = 4'd8, S_READ = 4'd9, S_PICK = 4'd10, S_PAST = 4'd11, S_TOLD = 4'd12;
 
     reg  [3:0]        state_reg;
@@ -364,18 +364,11 @@ module inc_send_message #(
     endfunction
 
     wire [MASK_W-1:0] lowest   = lowest_of(ctx_outs);
-    reg  [2:0]        low_code_reg, self_code_reg;
-    reg  [EP_W-1:0]   low_ep_reg, self_ep_reg;
+    wire [2:0]        low_code = code_of(lowest, codes);
     reg  [MASK_W-1:0] along;
-    always @(posedge clk) begin
-        low_code_reg  <= code_of(lowest, codes);
-        self_code_reg <= code_of(snd_self, codes);
-        low_ep_reg    <= number_of(lowest);
-        self_ep_reg   <= number_of(snd_self);
-    end
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
-            along[i] = ctx_outs[i] && codes[3*i +: 3] == low_code_reg;
+            along[i] = ctx_outs[i] && codes[3*i +: 3] == low_code;
         end
     end
 
@@ -396,8 +389,8 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
             lane_reg    <= note_reg ? ctx_outs : strays ? snd_self : along;
-            lane_ep_reg <= strays ? self_ep_reg : low_ep_reg;
-            code_reg    <= strays ? self_code_reg : low_code_reg;
+            lane_ep_reg <= strays ? number_of(snd_self) : number_of(lowest);
+            code_reg    <= strays ? code_of(snd_self, codes) : low_code;
             left_reg    <= ctx_outs & ~along;
             several_reg <= by_pool && (ctx_outs & ~along) != NOBODY;
             lone_reg    <= strays;
@@ -517,7 +510,7 @@ module inc_send_message #(
     // ---- bounds: the last PSN of each message that was sent to its end, where an endpoint's messages wait for their acknowledgement ----
 
     wire [24*MASK_W-1:0] bounds;
-    wire [BOUND_W-1:0]   bound_word = state_reg == S_LOW ? unacked_msg[BOUND_W-1:0] : at_msg_reg[BOUND_W-1:0];
+    wire [BOUND_W-1:0]   bound_word = state_reg == S_LANE ? unacked_msg[BOUND_W-1:0] : at_msg_reg[BOUND_W-1:0];
     wire                 bounds_end;        // a message's last packet is sent for the first time
     reg  [23:0]          own_bound, bound_reg;
 
@@ -528,7 +521,7 @@ module inc_send_message #(
                 .we    (bounds_end && lane_reg[e]),
                 .waddr ({group, at_msg_reg[BOUND_W-1:0]}),
                 .wdata (at_psn_reg),
-                .re    (state_reg == S_LOW || state_reg == S_READ),
+                .re    (state_reg == S_LANE || state_reg == S_READ),
                 .raddr ({group, bound_word}),
                 .rdata (bounds[24*e +: 24])
             );
@@ -650,7 +643,7 @@ module inc_send_message #(
         more_here_reg <= tail_msg != ctx_limit || {2'b00, tail_pos} + step <= open;
         stay_more_reg <= at_msg_reg != ctx_limit || {2'b00, at_pos_reg} + (step << 1) <= open;
         next_more_reg <= next_msg_reg != ctx_limit || step <= open;
-        if (state_reg == S_LOW) begin
+        if (state_reg == S_LANE) begin
             {at_msg_reg, at_pos_reg} <= unacked[24+POS_W-1:0];
         end else if (state_reg == S_LOOK && !ack_reg) begin
             at_psn_reg <= own_reg ? one_psn : tail_psn;
@@ -659,7 +652,7 @@ module inc_send_message #(
             {at_msg_reg, at_pos_reg} <= {next_msg_reg, {POS_W{1'b0}}};
         end
         if (state_reg == S_TAIL) begin
-            gain_reg <= answer_reg - unacked_psn;
+            gain_reg <= wire_reg - (snd_is_ack ? acked_reg : unacked_psn);
         end else if (walks) begin
             gain_reg <= past;
         end
@@ -826,8 +819,7 @@ module inc_send_message #(
 
     always @(posedge clk) begin
         case (state_reg)
-            S_IDLE:  state_reg <= start ? S_LOW : S_IDLE;
-            S_LOW:   state_reg <= S_LANE;
+            S_IDLE:  state_reg <= start ? S_LANE : S_IDLE;
             S_LANE:  state_reg <= S_TAIL;
             S_TAIL:  state_reg <= S_LOOK;
             S_LOOK:  state_reg <= S_SEEN;

@@ -67,7 +67,7 @@ func (p SendMessage) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_send_message: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_send_message", Block: "Retransmission", Source: source, Latency: "5 cycles or more",
+		Name: "inc_send_message", Block: "Retransmission", Source: source, Latency: "4 cycles or more",
 		Purpose: "what every endpoint is sent of its messages, and how far it has acknowledged them",
 		Params: []graph.Param{
 			{Name: "EP_W", Value: p.EPW},

@@ -130,10 +130,10 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 		b.collect()
 		if b.Is("snd_done") {
 			b.took = cycle
-			if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 5+3*lanes+waited+2*b.reads {
+			if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 4+3*lanes+waited+2*b.reads {
 				return fmt.Errorf("cycle %d: a turn took %d cycles", b.Now(), cycle)
 			}
-			if limit := 5 + waited + 2*b.reads; pulse == "snd_note" && room && cycle != limit {
+			if limit := 4 + waited + 2*b.reads; pulse == "snd_note" && room && cycle != limit {
 				return fmt.Errorf("cycle %d: news took %d cycles, not %d", b.Now(), cycle, limit)
 			}
 			b.SetBool("msg_valid", false)
@@ -254,7 +254,7 @@ func (b *bench) reply(gi, e int, a answer) error {
 	if a.isAck {
 		next = add24(next, 1)
 	}
-	limit, moved := 5, 0
+	limit, moved := 4, 0
 	fresh := s.fresh(a)
 	packets := ahead(s.unacked.psn, next)
 	moves := fresh && packets > 0 && (a.isAck || a.isNak || a.isRNR)

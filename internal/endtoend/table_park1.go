@@ -4,16 +4,19 @@ package endtoend
 
 // park1Faults are of parking in Mode I (docs/parking.md).
 func park1Faults() []Fault {
-	const drained, room = "park_a[71:48] == park_a[23:0] && park_b[71:48] == park_b[23:0]", "f_off >= (k_root ? moves + n_wide : n_wide)"
+	const (
+		emptyA, emptyB = "j_tails[24 +: 24] == j_heads[0 +: 24]", "j_tails[TAIL_W+24 +: 24] == j_heads[HEAD_W +: 24]"
+		drained        = emptyA + " && " + emptyB
+	)
 	return []Fault{
-		{Name: "a group is parked with messages in its aggregation pool", File: fileMessage, Old: drained, New: "park_b[71:48] == park_b[23:0]"},
-		{Name: "a group is parked with messages in its broadcast pool", File: fileMessage, Old: drained, New: "park_a[71:48] == park_a[23:0]"},
-		{Name: "a group is parked with a message that is not complete", File: fileMessage, Old: drained, New: "park_a[47:24] == park_a[23:0] && park_b[47:24] == park_b[23:0]"},
-		{Name: "a group is parked with a message that is not acknowledged", File: fileMessage, Old: drained, New: "park_a[71:48] == park_a[47:24] && park_b[71:48] == park_b[47:24]"},
+		{Name: "a group is parked with messages in its aggregation pool", File: fileMessage, Old: drained, New: emptyB},
+		{Name: "a group is parked with messages in its broadcast pool", File: fileMessage, Old: drained, New: emptyA},
+		{Name: "a group is parked with a message that is not complete", File: fileMessage, Old: drained, New: "j_tails[0 +: 24] == j_heads[0 +: 24] && j_tails[TAIL_W +: 24] == j_heads[HEAD_W +: 24]"},
+		{Name: "a group is parked with a message that is not acknowledged", File: fileMessage, Old: drained, New: "j_tails[24 +: 24] == j_tails[0 +: 24] && j_tails[TAIL_W+24 +: 24] == j_tails[TAIL_W +: 24]"},
 		{Name: "another group is asked whether it is drained", File: fileMessage, Old: "parks ? park_group : acts ? act_group : c_group", New: "acts ? act_group : c_group"},
-		{Name: "another group's pools begin anew", File: fileMessage, Old: "park_take ? park_group : job_group", New: "job_group"},
-		{Name: "pools with other slots begin where they were", File: fileMessage, Old: "{{SLOT_W{1'b0}}, park_b, {SLOT_W{1'b0}}, park_a}", New: "pools"},
-		{Name: "a parked group takes a message", File: fileMessage, Old: "parked_wide[{1'b0, c_group}] || " + room, New: room},
+		{Name: "another group's pools begin anew", File: fileMessage, Old: "park_take ? park_group : d_group", New: "d_group"},
+		{Name: "pools with other slots begin where they were", File: fileMessage, Old: "{{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}", New: "j_heads"},
+		{Name: "a parked group takes a message", File: fileMessage, Old: "f_parked || !fits", New: "!fits"},
 		{Name: "a parked group's message finds its pool full", File: fileMessage, At: "count_reg[C_DROP_PARKED] <= is && is_full &&", Old: "f_parked", New: "1'b0",
 			Also: []Change{{At: "count_reg[C_DROP_FULL] <=", Old: "is && is_full && !f_parked", New: "is && is_full"}}},
 		{Name: "what a parked group refuses counts as data", File: fileMessage, At: "is_duplicate || is_gap || (", Old: "is_full && !f_parked", New: "is_full"},
