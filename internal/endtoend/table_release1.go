@@ -24,6 +24,5 @@ func releaseFaults() []Fault {
 			New: "partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length"},
 		{Name: "an acknowledged release moves its pool", File: fileSendMessage, Old: "owe_reg || rel_owed", New: "owe_reg"},
 		{Name: "who sends alone may not acknowledge its release", File: fileMessage, Old: "(c_self & f_releases) != NOBODY", New: "1'b0"},
-		{Name: "nobody begins an iteration anew", File: fileRelease, At: "number_reg <= ", Old: "number_reg + 2'd1", New: "number_reg"},
 	}
 }
