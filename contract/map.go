@@ -321,15 +321,14 @@ func (b *builder) endpoints() {
 		{Name: "ttl", LSB: 16, Width: 8, Doc: "IPv4 time to live."},
 		{Name: "tos", LSB: 24, Width: 8, Doc: "IPv4 type of service: DSCP and, in the low two bits, ECN."},
 	}})
-	b.vlan()
-	if b.p.Mode != 1 {
-		return
+	if b.p.Mode == 1 {
+		word("EP_RQ_PSN", "psn", PSNBits, "Mode I: first PSN that the other end sends.")
+		word("EP_SQ_PSN", "psn", PSNBits, "Mode I: first PSN that it is sent.")
+		b.addEndpoint(Register{Name: "EP_PATH_MTU", Doc: "Mode I: path MTU of the queue pair, in both directions.", Fields: []Field{
+			{Name: "bytes", LSB: 0, Width: 13, Max: maximum(b.p.MTUBytes), Doc: "A power of two, at least 256 and 2·bus_bytes, at most mtu_bytes."},
+		}})
 	}
-	word("EP_RQ_PSN", "psn", PSNBits, "Mode I: first PSN that the other end sends.")
-	word("EP_SQ_PSN", "psn", PSNBits, "Mode I: first PSN that it is sent.")
-	b.addEndpoint(Register{Name: "EP_PATH_MTU", Doc: "Mode I: path MTU of the queue pair, in both directions.", Fields: []Field{
-		{Name: "bytes", LSB: 0, Width: 13, Max: maximum(b.p.MTUBytes), Doc: "A power of two, at least 256 and 2·bus_bytes, at most mtu_bytes."},
-	}})
+	b.vlan()
 }
 
 // VLANWord is the place of EP_VLAN among an endpoint's words, behind Mode I's.

@@ -29,6 +29,22 @@ func (e *Engine) Refused(group int) uint32 {
 	return e.groups[group].messages.RefusedMask()
 }
 
+// Poison tells group g that a double error of the payload memory was read for it: it sends nothing more until it is started again, because go-back-N would
+// repeat what is wrong for ever (docs/termination.md section 9). The reference's memory has no errors, so whoever knows of one must say so. It is an
+// error, ErrAction, for a group that does not run in Mode I.
+func (e *Engine) Poison(g int) error {
+	if g < 0 || g >= len(e.groups) || !e.groups[g].enabled || e.groups[g].messages == nil {
+		return fmt.Errorf("poison group %d: %w", g, ErrAction)
+	}
+	e.groups[g].messages.Poison()
+	return nil
+}
+
+// Poisoned is GROUP_REFUSED.poisoned of group g. It is false for a group that does not exist, and in other modes than I.
+func (e *Engine) Poisoned(g int) bool {
+	return g >= 0 && g < len(e.groups) && e.groups[g].messages != nil && e.groups[g].messages.Poisoned()
+}
+
 // legalMessages reports what of Mode I keeps a group from being enabled: an endpoint's path MTU, or releases where there are none.
 func (e *Engine) legalMessages(number int) error {
 	if !e.params.terminates() {

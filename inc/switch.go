@@ -329,6 +329,18 @@ func (s *Switch) Refused(g int) uint32 {
 	return s.engines[engine].Refused(number)
 }
 
+// Poison tells a group that a double error of the payload memory was read for it.
+func (s *Switch) Poison(g int) error {
+	engine, number := s.group(g)
+	return numbered(engine, g, s.engines[engine].Poison(number))
+}
+
+// Poisoned is GROUP_REFUSED.poisoned of a group.
+func (s *Switch) Poisoned(g int) bool {
+	engine, number := s.group(g)
+	return s.engines[engine].Poisoned(number)
+}
+
 // Look, Standing, Unfinished and Discarded are for those who watch, as the engine has them.
 func (s *Switch) Look(ei int, wire roce.PSN) (Sight, bool) {
 	engine, index := s.record(ei)

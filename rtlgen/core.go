@@ -310,9 +310,34 @@ func (b *blocks) add(c *graph.Composite) {
 	c.Link(b.packets, b.aggregate, "rd_")
 }
 
+// frames connects what decides with who makes frames. The numbers of Mode I's releases are not for it to know.
+func (b *blocks) frames(c *graph.Composite) {
+	if b.messages == nil || b.messages.release == nil {
+		c.Link(b.decide, b.replicate, "tx_")
+		return
+	}
+	for _, port := range b.decide.Module.Ports {
+		switch {
+		case port.Name == "tx_rng":
+			c.Open(b.decide.Pin(port.Name), "iterations have numbers")
+			c.Connect(b.messages.release.Pin(port.Name), b.replicate.Pin(port.Name))
+		case port.Dir == graph.Out && strings.HasPrefix(port.Name, "tx_"):
+			c.Connect(b.decide.Pin(port.Name), b.replicate.Pin(port.Name))
+		}
+	}
+}
+
+// count is what is counted.
+func (b *blocks) count() graph.Pin {
+	if b.messages != nil && b.messages.release != nil {
+		return b.messages.release.Pin("out_count")
+	}
+	return b.decide.Pin("count")
+}
+
 // emit connects the way out.
 func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
-	c.Link(b.decide, b.replicate, "tx_")
+	b.frames(c)
 	c.Link(b.replicate, b.decide, "tx_")
 	c.Link(b.aggregate, b.replicate, "emit_")
 	c.Link(b.replicate, b.aggregate, "emit_")
@@ -339,7 +364,7 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 func (b *blocks) control(c *graph.Composite) {
 	c.Connect(b.slots.Pin("grp_live"), b.steps.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	if b.messages == nil {
-		b.tags.registers(c, b)
+		b.tags.registers(c, b, b.csrs)
 		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
 		c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	}

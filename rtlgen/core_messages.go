@@ -25,10 +25,8 @@ func noVerilog(p params.Params) error {
 		key, value, allowed, why string
 		refused                  bool
 	}{
-		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
+		{"park", strconv.FormatBool(p.Park), "false with no_releases: false", "who grants a park does not know of releases", p.Park && !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
-		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
-		{"engines", strconv.Itoa(p.Engines), "1", "no switch of several engines has messages", p.Engines > 1},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
 		if r.refused {
@@ -41,13 +39,17 @@ func noVerilog(p params.Params) error {
 // messageBlocks are what only Mode I has.
 type messageBlocks struct {
 	send, cut, asked, ask, front *graph.Instance
+	// poisoned marks groups that met a double error of the payload memory; nil without ecc.
+	poisoned *graph.Instance
+	// release has hosts told that an iteration is acknowledged; nil with no_releases.
+	release *graph.Instance
 }
 
 // checks is the block that decides in Mode I.
 func checks(p params.Params, counters int) checkmessage.CheckMessage {
 	d := p.Derived()
 	return checkmessage.CheckMessage{Decider: decides(p, counters), MessageBytes: p.MessageBytes, UnitBytes: d.UnitBytes, UnitW: d.UnitBits,
-		Open: leaf.Bit(!p.WholeMessages && p.MessageBytes > d.UnitBytes)}
+		Open: leaf.Bit(!p.WholeMessages && p.MessageBytes > d.UnitBytes), Release: leaf.Bit(!p.NoReleases)}
 }
 
 // addModeI adds the block that decides in Mode I, in CheckPipe's place, who sends messages, what stands beside the blocks of Mode III, and
@@ -59,7 +61,8 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	decide := c.Add("u_check", check)
 	m := &messageBlocks{
 		send: c.Add("u_send", sendmessage.SendMessage{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz,
-			Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits, OffW: d.MessageLenBits, UnitW: d.UnitBits, UnitBytes: d.UnitBytes}),
+			Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits, OffW: d.MessageLenBits, UnitW: d.UnitBits, UnitBytes: d.UnitBytes,
+			Release: leaf.Bit(!p.NoReleases)}),
 		cut: c.Add("u_cut", checkmessage.CutWork{UnitWords: d.UnitBytes / p.BusBytes, WordsW: d.WordCountBits, AddsW: d.AddsBits, UnitW: d.UnitBits,
 			Planes: d.Planes, PktW: d.PacketAddrBits, Tree: works.Tree, Halves: works.Halves}),
 		asked: c.Add("u_asked", checkmessage.AckAsked{Bytes: p.BusBytes, DepthW: d.HeaderAddrBits + 1}),
@@ -68,7 +71,13 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	parts := decides(p, counters).AddParts(c, decide, works)
 	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: d.UnitBytes,
 		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3)),
-		Park: leaf.Bit(p.Park)})
+		Park: leaf.Bit(p.Park), Poison: leaf.Bit(p.ECC), Release: leaf.Bit(!p.NoReleases)})
+	if p.ECC {
+		m.poisoned = c.Add("u_poisoned", sendmessage.Poisoned{EPW: d.EPBits, EIW: d.EIBits, Groups: p.Groups, WordsW: d.WordCountBits})
+	}
+	if !p.NoReleases {
+		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Counters: counters})
+	}
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
 		m.sending(c, b)
@@ -81,8 +90,35 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 		for _, o := range monitor(d) {
 			c.Output(o.name, o.bits, graph.Doc(o.doc))
 		}
-		c.Link(decide, c, "mon_")
+		m.poison(c, b)
 	}}
+}
+
+// poison connects what marks groups, and stands between the send side and the groups that run, and before the monitor; without it these are joined directly.
+func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
+	if m.poisoned == nil {
+		c.Connect(b.slots.Pin("grp_live"), m.send.Pin("grp_live"))
+		c.Link(b.decide, c, "mon_")
+		return
+	}
+	c.Connect(b.slots.Pin("grp_live"), m.poisoned.Pin("grp_live"))
+	c.Connect(m.poisoned.Pin("grp_sends"), m.send.Pin("grp_live"))
+	c.Connect(m.poisoned.Pin("grp_poisoned"), m.front.Pin("grp_poisoned"))
+	c.Connect(b.decide.Pin("init_take"), m.poisoned.Pin("init_we"))
+	c.Connect(b.slots.Pin("init_ei"), m.poisoned.Pin("init_ei"))
+	for _, name := range []string{"work_put", "work_words", "work_emit", "work_reduce"} {
+		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
+	}
+	c.Connect(b.decide.Pin("snd_ei"), m.poisoned.Pin("work_ei"))
+	for _, name := range []string{"emit_valid", "emit_bad"} {
+		c.Connect(b.aggregate.Pin(name), m.poisoned.Pin(name))
+	}
+	for _, name := range []string{"snd_ack", "snd_act", "snd_note", "snd_fuse"} {
+		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
+	}
+	c.Connect(m.send.Pin("snd_done"), m.poisoned.Pin("snd_done"))
+	c.LinkAs(b.decide, "mon_act_", m.poisoned, "in_act_")
+	c.LinkAs(m.poisoned, "out_act_", c, "mon_act_")
 }
 
 // decision connects what decides with what it asks of a frame, and of its slot.
@@ -106,21 +142,75 @@ func (m *messageBlocks) decision(c *graph.Composite, b *blocks) {
 // sending connects who sends messages.
 func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 	for _, prefix := range []string{"snd_", "msg_"} {
-		c.Link(b.decide, m.send, prefix)
+		m.link(c, b.decide, m.send, prefix)
 		c.Link(m.send, b.decide, prefix)
 	}
-	c.Link(b.decide, m.send, "ctx_")
-	c.Link(m.send, b.decide, "see_")
+	m.link(c, b.decide, m.send, "ctx_")
+	m.link(c, m.send, b.decide, "see_")
 	for _, name := range []string{"act_valid", "act_soon", "act_timer", "act_pipe", "act_ei"} {
-		c.Connect(m.send.Pin(name), b.decide.Pin(name))
+		m.pass(c, m.send, b.decide, name)
+	}
+	if m.release != nil {
+		m.releases(c, b)
 	}
 	c.Link(m.send, b.translate, "off_")
-	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"), m.send.Pin("grp_live"))
+	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"))
 	for _, name := range []string{"init_valid", "init_ei", "init_psn"} {
 		c.Connect(b.slots.Pin(name), m.send.Pin(name))
 	}
 	c.Connect(b.decide.Pin("init_take"), m.send.Pin("init_we"))
 	c.Connect(m.send.Pin("init_clean"), b.decide.Pin("init_clean"))
+}
+
+// link joins the outputs of one block that begin so with the inputs of another, through the block that knows of releases where that is between them.
+func (m *messageBlocks) link(c *graph.Composite, from, to *graph.Instance, prefix string) {
+	if m.release == nil {
+		c.Link(from, to, prefix)
+		return
+	}
+	for _, port := range from.Module.Ports {
+		if port.Dir == graph.Out && strings.HasPrefix(port.Name, prefix) {
+			m.pass(c, from, to, port.Name)
+		}
+	}
+}
+
+// pass is link for one signal.
+func (m *messageBlocks) pass(c *graph.Composite, from, to *graph.Instance, name string) {
+	if m.release != nil {
+		if _, between := m.release.Module.Port("out_" + name); between {
+			c.Connect(from.Pin(name), m.release.Pin("in_"+name))
+			c.Connect(m.release.Pin("out_"+name), to.Pin(name))
+			return
+		}
+	}
+	c.Connect(from.Pin(name), to.Pin(name))
+}
+
+// releases connects the block that knows of releases with all that pass does not.
+func (m *messageBlocks) releases(c *graph.Composite, b *blocks) {
+	r := m.release
+	c.Connect(b.csrs.Pin("tbl_grp_we"), r.Pin("tbl_grp_we"))
+	c.LinkAs(m.front, "out_ep", r, "tbl_ep")
+	for _, name := range []string{"index", "word", "data"} {
+		c.Connect(m.front.Pin("out_"+name), r.Pin("tbl_"+name))
+	}
+	c.Connect(m.front.Pin("grp_release"), r.Pin("grp_release"))
+	c.Connect(m.front.Pin("grp_iteration"), r.Pin("grp_iteration"))
+	c.Connect(b.slots.Pin("grp_live"), r.Pin("grp_live"))
+	c.Connect(r.Pin("grp_hears"), b.decide.Pin("grp_releases"))
+	c.Connect(b.decide.Pin("init_take"), r.Pin("init_we"))
+	for _, name := range []string{"init_ei", "init_psn"} {
+		c.Connect(b.slots.Pin(name), r.Pin(name))
+	}
+	c.Link(b.decide, r, "start_")
+	c.Connect(m.send.Pin("snd_done"), r.Pin("snd_done"))
+	c.Connect(r.Pin("snd_owe"), m.send.Pin("snd_owe"))
+	c.Link(r, m.send, "rel_")
+	c.Link(m.send, r, "rel_")
+	c.Connect(m.send.Pin("see_msg"), r.Pin("in_see_msg"))
+	c.Connect(b.decide.Pin("tx_ei"), r.Pin("tx_ei"))
+	c.Connect(b.decide.Pin("count"), r.Pin("in_count"))
 }
 
 // payload connects what cuts works on payload.
@@ -154,6 +244,8 @@ func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
 		case port.Name == "hdr_bytes":
 			c.Connect(b.translate.Pin(port.Name), m.ask.Pin(port.Name))
 			c.Connect(m.ask.Pin("asked_bytes"), b.join.Pin(port.Name))
+		case port.Name == "hdr_port":
+			c.Connect(b.tags.headerPort(c, b), b.join.Pin(port.Name))
 		default:
 			c.Connect(b.translate.Pin(port.Name), b.join.Pin(port.Name))
 		}
@@ -162,7 +254,7 @@ func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
 
 // registers connects those that Mode I adds, before Mode III's.
 func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
-	b.registerBus(c, m.front)
+	b.tags.registers(c, b, m.front)
 	c.LinkAs(m.front, "m_axil_", b.csrs, "s_axil_")
 	c.LinkAs(b.csrs, "s_axil_", m.front, "m_axil_")
 	c.Connect(b.csrs.Pin("ready"), m.front.Pin("ready"))
@@ -174,7 +266,6 @@ func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
 	c.Connect(m.front.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	c.Connect(b.decide.Pin("grp_invalid"), m.front.Pin("grp_invalid"))
 	c.Connect(m.send.Pin("grp_failed"), b.csrs.Pin("grp_failed"))
-	c.Connect(b.decide.Pin("count"), m.front.Pin("count"))
 	c.Connect(m.front.Pin("out_count"), b.csrs.Pin("count"))
 	c.Link(b.csrs, m.front, "tbl_")
 	c.Connect(b.csrs.Pin("tbl_grp_we"), b.decide.Pin("tbl_grp_we"))

@@ -47,7 +47,7 @@ func addInterrupts(c *graph.Composite, p params.Params, addrBits int) *graph.Ins
 // calls connects the causes of an engine's interrupts with the blocks that report them, and the line.
 func (b *blocks) calls(c *graph.Composite, p params.Params, refused, failed *graph.Instance) {
 	names := blockCounters(p)
-	count := b.decide.Pin("count")
+	count := b.count()
 	if b.tags != nil {
 		count = b.tags.check.Pin("counted")
 	}

@@ -181,7 +181,7 @@ func (x *crossbar) monitor(cores []*graph.Instance) {
 	n := x.p.Engines + 1
 	x.c.Connect(packed(x.into, "mon_valid"), x.c.Output("mon_valid", n, graph.Doc("a frame's last beat enters an engine, or goes round them")))
 	x.c.Connect(packed(x.into, "mon_port"), x.c.Output("mon_port", n*x.d.PortBits, graph.Doc("the port that it came from")))
-	if x.p.Mode == 3 {
+	if x.p.Mode != 2 {
 		for _, o := range monitor(x.d) {
 			x.c.Connect(packed(cores, o.name), x.c.Output(o.name, x.p.Engines*o.bits, graph.Doc(o.doc+", engine by engine")))
 		}

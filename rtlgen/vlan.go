@@ -111,11 +111,19 @@ func (t *tags) header(c *graph.Composite, b *blocks) {
 			c.Connect(b.translate.Pin(port.Name), b.join.Pin(port.Name))
 		}
 	}
-	c.Connect(graph.Concat(t.pick.Pin("hdr_tag"), b.translate.Pin("hdr_port")), b.join.Pin("hdr_port"))
+	c.Connect(t.headerPort(c, b), b.join.Pin("hdr_port"))
+}
+
+// headerPort is the port of a frame that the engine makes, with the tag that goes beside it.
+func (t *tags) headerPort(c *graph.Composite, b *blocks) graph.Pin {
+	if t == nil {
+		return b.translate.Pin("hdr_port")
+	}
 	c.Connect(b.replicate.Pin("req_valid"), t.pick.Pin("req_valid"))
 	c.Connect(b.replicate.Pin("req_ei"), t.pick.Pin("req_ei"))
 	c.Connect(b.translate.Pin("req_ready"), t.pick.Pin("req_ready"))
 	c.Connect(b.join.Pin("hdr_pop"), t.pick.Pin("hdr_pop"))
+	return graph.Concat(t.pick.Pin("hdr_tag"), b.translate.Pin("hdr_port"))
 }
 
 // out connects what leaves.
@@ -128,18 +136,18 @@ func (t *tags) out(c *graph.Composite, b *blocks, out graph.StreamEnd) {
 	c.ConnectStream(t.put.Stream("m_axis"), out)
 }
 
-// registers connects the register bus and what is counted.
-func (t *tags) registers(c *graph.Composite, b *blocks) {
+// registers connects the register bus and what is counted with the first of the mode's registers.
+func (t *tags) registers(c *graph.Composite, b *blocks, first *graph.Instance) {
 	if t == nil {
-		b.registerBus(c, b.csrs)
-		c.Connect(b.decide.Pin("count"), b.csrs.Pin("count"))
+		b.registerBus(c, first)
+		c.Connect(b.count(), first.Pin("count"))
 		return
 	}
 	b.registerBus(c, t.regs)
-	c.LinkAs(t.regs, "m_axil_", b.csrs, "s_axil_")
-	c.LinkAs(b.csrs, "s_axil_", t.regs, "m_axil_")
-	c.Connect(b.decide.Pin("count"), t.check.Pin("count"))
-	c.Connect(t.check.Pin("counted"), b.csrs.Pin("count"))
+	c.LinkAs(t.regs, "m_axil_", first, "s_axil_")
+	c.LinkAs(first, "s_axil_", t.regs, "m_axil_")
+	c.Connect(b.count(), t.check.Pin("count"))
+	c.Connect(t.check.Pin("counted"), first.Pin("count"))
 	c.Connect(t.check.Pin("dropped"), t.regs.Pin("dropped"))
 	c.Connect(b.csrs.Pin("ready"), t.regs.Pin("ready"))
 	c.Connect(b.csrs.Pin("grp_enable"), t.regs.Pin("grp_enable"))

@@ -25,6 +25,8 @@ type CheckMessage struct {
 	UnitW int
 	// Open: 1 if packets of messages leave before these are complete.
 	Open int
+	// Release: 1 if hosts are sent releases, else 0.
+	Release int
 }
 
 // offsetBits are the bits of a byte's number in a message, or a message's length.
@@ -46,7 +48,14 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.SourceParking(files, "inc_check_message", p.Park != 0)
+	var macros []string
+	if p.Park != 0 {
+		macros = append(macros, leaf.ParkMacro)
+	}
+	if p.Release != 0 {
+		macros = append(macros, leaf.ReleaseMacro)
+	}
+	source, err := leaf.SourceWith(files, "inc_check_message", macros...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +104,11 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 func (p CheckMessage) ports() []graph.Port {
 	work := p.Decider
 	work.SlotW = p.UnitW
+	var releases []graph.Port
+	if p.Release != 0 {
+		releases = []graph.Port{leaf.In("grp_releases", p.Groups*p.MaskW), leaf.Out("start_we", 1), leaf.Out("start_group", p.GroupBits()),
+			leaf.Out("start_a", 24), leaf.Out("start_b", 24)}
+	}
 	return slices.Concat(
 		[]graph.Port{
 			leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups), leaf.In("cfg_ack_every", 8), leaf.In("cfg_rnr_timer", 5),
@@ -115,6 +129,7 @@ func (p CheckMessage) ports() []graph.Port {
 		[]graph.Port{leaf.Out("adds", p.innerBits()+1)},
 		p.TxPorts(),
 		[]graph.Port{leaf.Out("copies_asked", p.MaskW)},
+		releases,
 		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
 	)
 }

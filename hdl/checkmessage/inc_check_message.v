@@ -77,6 +77,15 @@ module inc_check_message #(
     input  wire                cfg_cnp,
     // groups of which nothing leaves before its message is complete
     input  wire [GROUPS-1:0]   grp_whole,
+`ifdef INC_RELEASE
+    // endpoints that hear of releases, MASK_W bits a group
+    input  wire [GROUPS*MASK_W-1:0] grp_releases,
+    // both pools' first message that is not acknowledged, when one moves
+    output reg                 start_we,
+    output reg  [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] start_group,
+    output reg  [23:0]         start_a,
+    output reg  [23:0]         start_b,
+`endif
     // endpoints whose connection was ended, MASK_W bits a group
     output reg  [GROUPS*MASK_W-1:0] grp_invalid,
 
@@ -619,6 +628,16 @@ module inc_check_message #(
     wire [TAIL_W-1:0] f_tail   = d_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
     wire [23:0]       f_start  = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
     wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
+`ifdef INC_RELEASE
+    reg  [MASK_W-1:0] f_releases;
+    integer           r;
+    always @* begin
+        f_releases = NOBODY;
+        for (r = 0; r < GROUPS; r = r + 1) begin
+            f_releases = f_releases | (c_group == r[GRP_W-1:0] ? grp_releases[MASK_W*r +: MASK_W] : NOBODY);
+        end
+    end
+`endif
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
     reg  [SLOT_W-1:0] k_base, k_n;
@@ -816,7 +835,11 @@ module inc_check_message #(
     wire unsure  = k_old && (is_full || (completes && k_root && !f_near));
     wire counted = is_duplicate || is_gap || is_full || is_taken;
 `endif
+`ifdef INC_RELEASE
+    wire hears   = ((c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b)) || (c_self & f_releases) != NOBODY;
+`else
     wire hears   = (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
+`endif
     wire speaks  = d_ack && d_fine && hears && k_syn;
     wire f_data  = f_state == F_DATA;
     wire f_rest  = f_state == F_REST || (f_state == F_LOOK && !(d_data && d_fine));
@@ -1248,6 +1271,15 @@ module inc_check_message #(
     assign heads_next   = d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `endif
 
+`ifdef INC_RELEASE
+    always @(posedge clk) begin
+        start_we    <= d4_valid && !rst;
+        start_group <= d_group;
+        start_a     <= heads_next[0 +: 24];
+        start_b     <= heads_next[HEAD_W +: 24];
+    end
+
+`endif
     // Slots freed are those that start passes, and those that a root moves; counted one a cycle.
     always @(posedge clk) begin
         j_first    <= hands;

@@ -81,6 +81,20 @@ const ParkMacro = "INC_PARK"
 // EagerMacro guards, likewise, what the aggregator has for a tree that merges siblings as soon as both are complete.
 const EagerMacro = "INC_EAGER"
 
+// PoisonMacro guards, likewise, what Mode I has for groups that met a double error of the payload memory.
+const PoisonMacro = "INC_POISON"
+
+// ReleaseMacro guards, likewise, what Mode I has for releases.
+const ReleaseMacro = "INC_RELEASE"
+
+// SourceReleasing is Source of the module with what it has for releases, if they are sent.
+func SourceReleasing(files embed.FS, module string, release bool) ([]byte, error) {
+	if release {
+		return SourceWith(files, module, ReleaseMacro)
+	}
+	return SourceWith(files, module)
+}
+
 // SourceParking is Source of the module with what it has for groups that can be parked, if they can.
 func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 	if park {
@@ -92,7 +106,7 @@ func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 // SourceWith is Source of the module with what the macros guard.
 func SourceWith(files embed.FS, module string, macros ...string) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
-	for _, macro := range []string{ParkMacro, EagerMacro} {
+	for _, macro := range []string{ParkMacro, EagerMacro, PoisonMacro, ReleaseMacro} {
 		if err == nil {
 			text, err = resolve(text, macro, slices.Contains(macros, macro))
 		}

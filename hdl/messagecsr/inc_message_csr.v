@@ -14,8 +14,13 @@
 //   tables      out_ep_we and out_* are inc_csr's tbl_* and, of the words that are here, its own, in the cycle before the answer
 //   counters    of 64 bits. They are copied when inc_csr is told to copy its own; a read of one that is here makes it do that too.
 //               Its own are copied one after the other, up to some 110 cycles apart from these: the snapshot is not of one moment
+`ifdef INC_RELEASE
+//   groups      grp_refused refuses, beside what in_refused does, the start of a group with an illegal path MTU at an endpoint of its
+//               masks or at its parent
+`else
 //   groups      grp_refused refuses, beside what in_refused does, the start of a group with an illegal path MTU at an endpoint of its
 //               masks or at its parent, and of one that asks for releases, which are not built
+`endif
 //   reset       all registers take their reset values; tables are clear when inc_csr has cleared its own
 //   not done    no byte writes
 `default_nettype none
@@ -101,6 +106,15 @@ module inc_message_csr #(
     input  wire [GROUPS-1:0]       in_overlap,
     output wire [GROUPS-1:0]       grp_overlap,
     input  wire [GROUPS*MASK_W-1:0] grp_invalid,
+`ifdef INC_POISON
+    // groups that met a double error of the payload memory
+    input  wire [GROUPS-1:0]       grp_poisoned,
+`endif
+`ifdef INC_RELEASE
+    // groups whose hosts are sent releases, and the messages of their iterations
+    output wire [GROUPS-1:0]       grp_release,
+    output wire [GROUPS*23-1:0]    grp_iteration,
+`endif
 
     // all of the mode's counters, and those that inc_csr has
     input  wire [ALL-1:0]          count,
@@ -122,7 +136,7 @@ module inc_message_csr #(
     localparam F_COUNTER_SNAPSHOT_HOLD = 0, F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0,
                W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0,
                F_GROUP_MESSAGES_RELEASE = 1, F_GROUP_RELEASE_MESSAGES = 0, W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0,
-               F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
+               F_GROUP_REFUSED_POISONED = 31, F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
     localparam [3:0] WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5, WORD_GROUP_PARENT = 4'd7, WORD_EP_RQ_PSN = 4'd10,
                      WORD_EP_PATH_MTU = 4'd12, NUM_EP_WORDS = 4'd13;
     localparam [7:0] R_ACK_EVERY_PACKETS = 8'd16;
@@ -338,7 +352,12 @@ module inc_message_csr #(
             reg [MASK_W-1:0] in_reg, out_reg;
             reg [8:0]        parent_reg;
             wire             here = tbl_grp_we && tbl_group == g[GRP_W-1:0];
+`ifdef INC_RELEASE
+            assign           grp_release[g] = messages_reg[2*g + F_GROUP_MESSAGES_RELEASE];
+            assign           grp_iteration[23*g +: 23] = release_reg[23*g +: 23];
+`else
             wire             asks_release = messages_reg[2*g + F_GROUP_MESSAGES_RELEASE];
+`endif
             always @(posedge clk) begin
                 if (here && tbl_word == WORD_GROUP_IN_MASK) begin
                     in_reg <= tbl_data[MASK_W-1:0];
@@ -371,7 +390,11 @@ module inc_message_csr #(
             end
             // decided at the start; inc_csr has the refusal in the next cycle
             reg  illegal_reg, refused_reg;     // in the cycle behind the start; of the start that was the last
+`ifdef INC_RELEASE
+            wire illegal = (tree[MASK_W*g +: MASK_W] & ~fair_reg[MASK_W*g +: MASK_W]) != {MASK_W{1'b0}};
+`else
             wire illegal = asks_release || (tree[MASK_W*g +: MASK_W] & ~fair_reg[MASK_W*g +: MASK_W]) != {MASK_W{1'b0}};
+`endif
             always @(posedge clk) begin
                 illegal_reg <= grp_start[g] && illegal;
                 if (grp_start[g]) begin
@@ -476,6 +499,9 @@ module inc_message_csr #(
                 end
                 if (r_to[5]) begin
                     value[F_GROUP_REFUSED_MASK +: MASK_W] = grp_invalid[MASK_W*k +: MASK_W];
+`ifdef INC_POISON
+                    value[F_GROUP_REFUSED_POISONED] = grp_poisoned[k];
+`endif
                 end
             end
         end

@@ -26,6 +26,10 @@ type MessageCSR struct {
 	All, Counters int
 	// Park: 1 if groups can be parked, else 0. What that adds to the counters is here, behind Mode I's; its registers are inc_csr's.
 	Park int
+	// Poison: 1 if a double error of the payload memory ends what its group sends, else 0.
+	Poison int
+	// Release: 1 if groups may ask for releases, else 0.
+	Release int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -39,7 +43,17 @@ func (p MessageCSR) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.SourceParking(files, "inc_message_csr", p.Park != 0)
+	var macros []string
+	if p.Park != 0 {
+		macros = append(macros, leaf.ParkMacro)
+	}
+	if p.Poison != 0 {
+		macros = append(macros, leaf.PoisonMacro)
+	}
+	if p.Release != 0 {
+		macros = append(macros, leaf.ReleaseMacro)
+	}
+	source, err := leaf.SourceWith(files, "inc_message_csr", macros...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +88,13 @@ func (p MessageCSR) axil(prefix string, in, out func(string, int) graph.Port) []
 
 // ports are those of the Verilog: both slaves, tables on their way, groups, counters.
 func (p MessageCSR) ports() []graph.Port {
+	var poisoned, releases []graph.Port
+	if p.Poison != 0 {
+		poisoned = []graph.Port{leaf.In("grp_poisoned", p.Groups)}
+	}
+	if p.Release != 0 {
+		releases = []graph.Port{leaf.Out("grp_release", p.Groups), leaf.Out("grp_iteration", 23*p.Groups)}
+	}
 	return slices.Concat(
 		[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1)},
 		p.axil("s_axil", leaf.In, leaf.Out),
@@ -84,6 +105,9 @@ func (p MessageCSR) ports() []graph.Port {
 			leaf.Out("out_ep_we", 1), leaf.Out("out_index", p.EIW), leaf.Out("out_word", 4), leaf.Out("out_data", 32),
 			leaf.In("grp_enable", p.Groups), leaf.In("grp_start", p.Groups), leaf.In("in_refused", p.Groups), leaf.Out("grp_refused", p.Groups), leaf.Out("grp_whole", p.Groups),
 			leaf.In("in_overlap", p.Groups), leaf.Out("grp_overlap", p.Groups),
-			leaf.In("grp_invalid", p.Groups*p.MaskW), leaf.In("count", p.All), leaf.Out("out_count", p.Counters),
-		})
+			leaf.In("grp_invalid", p.Groups*p.MaskW),
+		},
+		poisoned,
+		releases,
+		[]graph.Port{leaf.In("count", p.All), leaf.Out("out_count", p.Counters)})
 }

@@ -57,6 +57,19 @@ func TestDescriptionOfCut(t *testing.T) {
 	})
 }
 
+func TestDescriptionOfPoisoned(t *testing.T) {
+	t.Parallel()
+	type mark = sendmessage.Poisoned
+	base := mark{EPW: 3, EIW: 5, Groups: 3, WordsW: 8}
+	hdltest.Check(t, []graph.Describer{
+		base,
+		mark{EPW: 1, EIW: 1, Groups: 1, WordsW: 1},
+		mark{EPW: 5, EIW: 11, Groups: 64, WordsW: 12},
+	}, []hdltest.Refused{
+		{Leaf: mark{EPW: 3, EIW: 5, Groups: 5, WordsW: 8}, Params: param("GROUPS", 5), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
+	})
+}
+
 func TestDescriptionOfAsk(t *testing.T) {
 	t.Parallel()
 	type ask = sendmessage.AskAck

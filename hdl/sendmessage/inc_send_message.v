@@ -88,6 +88,19 @@ module inc_send_message #(
     input  wire                     snd_ack,
     input  wire                     snd_act,
     input  wire                     snd_note,
+`ifdef INC_RELEASE
+    // or an endpoint begins an iteration, of that number modulo 4; it is owed a release of the one before
+    input  wire                     snd_owe,
+    input  wire                     rel_owes,
+    input  wire [1:0]               rel_rng,
+    // the job's endpoint, whether it is owed a release, and was sent it
+    output wire [EI_W-1:0]          rel_ei,
+    input  wire                     rel_owed,
+    input  wire                     rel_sent,
+    // a release is sent; one is acknowledged
+    output wire                     rel_puts,
+    output wire                     rel_told,
+`endif
     // a look at a pool, and the packet that it found the place for: the last of its message, to all who keep up
     input  wire                     snd_look,
     input  wire                     snd_fuse,
@@ -202,7 +215,12 @@ module inc_send_message #(
 
     // ---- the job ----
 
+`ifdef INC_RELEASE
+    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_owe);
+    reg               owe_reg;
+`else
     wire              start = idle && (snd_ack || snd_act || snd_note || snd_look);
+`endif
     reg               ack_reg, note_reg, look_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
     wire              live;
@@ -232,6 +250,9 @@ module inc_send_message #(
             ack_reg   <= snd_ack;
             note_reg  <= snd_note || snd_look;
             look_reg  <= snd_look;
+`ifdef INC_RELEASE
+            owe_reg   <= snd_owe;
+`endif
             timer_reg <= snd_act && act_timer;
             pool_reg  <= snd_act && !act_timer && act_pipe;
             own_reg   <= snd_act && !act_timer && !act_pipe;
@@ -279,6 +300,34 @@ module inc_send_message #(
         .rdata (first_psn)
     );
 
+`ifdef INC_RELEASE
+    // A release has a PSN of its own, which the packets of the pool do not count: behind it they are one further on the wire.
+    wire        owes = seen && owe_reg && rel_owes && live;
+    wire [23:0] gone;                       // releases that the endpoint was owed
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_gone (
+        .clk   (clk),
+        .we    (init_we || owes),
+        .waddr (init_we ? init_ei : ei_reg),
+        .wdata (init_we ? 24'd0 : gone + 24'd1),
+        .re    (idle),
+        .raddr (snd_ei),
+        .rdata (gone)
+    );
+    wire [23:0] on_wire = first_psn + gone;
+    reg  [23:0] off_psn;
+    reg  [1:0]  off_rng_reg;
+    reg         off_late;                   // not of a start
+    always @(posedge clk) begin
+        off_we      <= (init_we || (seen && owe_reg && live)) && !rst;
+        off_ei      <= init_we ? init_ei : ei_reg;
+        off_late    <= !init_we;
+        off_rng_reg <= init_we ? 2'd0 : rel_rng;
+        off_psn     <= on_wire + {23'd0, rel_owes};
+    end
+    assign off_rng = off_rng_reg;
+    assign off_in  = off_late ? off_psn : first_psn;
+    assign off_out = off_late ? off_psn : first_psn;
+`else
     always @(posedge clk) begin
         off_we <= init_we && !rst;
         off_ei <= init_ei;
@@ -286,6 +335,7 @@ module inc_send_message #(
     assign off_rng = 2'd0;
     assign off_in  = first_psn;
     assign off_out = first_psn;
+`endif
 
     // ---- lanes: the one that goes along, and those who go alone ----
 
@@ -439,11 +489,22 @@ module inc_send_message #(
     wire              act_done, queue_clean;
 
     always @(posedge clk) begin
+`ifdef INC_RELEASE
+        // who is owed a release has the place of the pool's last packet to acknowledge once more, as if it had asked for it
+        acked_reg  <= unacked_psn - (owe_reg ? 24'd2 : 24'd1);
+        wire_reg   <= snd_psn - on_wire;
+`else
         acked_reg  <= unacked_psn - 24'd1;
         wire_reg   <= snd_psn - first_psn;
+`endif
         // what it names is received, or is the next
+`ifdef INC_RELEASE
+        heard_reg  <= owe_reg ? unacked_psn - 24'd2 : snd_is_ack ? wire_reg : wire_reg - 24'd1;
+        answer_reg <= owe_reg ? unacked_psn - 24'd1 : snd_is_ack ? wire_reg + 24'd1 : wire_reg;
+`else
         heard_reg  <= snd_is_ack ? wire_reg : wire_reg - 24'd1;
         answer_reg <= snd_is_ack ? wire_reg + 24'd1 : wire_reg;
+`endif
     end
 
     // ---- bounds: the last PSN of each message that was sent to its end, where an endpoint's messages wait for their acknowledgement ----
@@ -493,9 +554,15 @@ module inc_send_message #(
         .rt_acked    (acked_reg),
         .rt_last     (heard_reg),
         .rt_next     (answer_reg),
+`ifdef INC_RELEASE
+        .rt_is_ack   (snd_is_ack && !owe_reg),
+        .rt_is_nak   (snd_is_nak || owe_reg),
+        .rt_is_rnr   (snd_is_rnr && !owe_reg),
+`else
         .rt_is_ack   (snd_is_ack),
         .rt_is_nak   (snd_is_nak),
         .rt_is_rnr   (snd_is_rnr),
+`endif
         .rt_code     (snd_code),
         .rt_keep     (keep),
         .rt_one_psn  (one_psn),
@@ -547,13 +614,22 @@ module inc_send_message #(
     reg               same_reg, over_reg, exact_reg;
     reg  [POS_W-1:0]  moved_pos_reg;
     wire              told  = ack_reg && (seen || state_reg == S_TOLD);
+`ifdef INC_RELEASE
+    wire              stands = owe_reg || rel_owed;     // a release is in no message
+    wire              stays = same_reg || !over_reg || stands;
+`else
     wire              stays = same_reg || !over_reg;
+`endif
     wire              there = stays || exact_reg;       // the answer's place is found
     wire              walks = told && !stale && progress && !there;
     wire              tells = told && !stale && (there || !progress);
     wire [23:0]       past  = heard_reg - bound_reg;
     assign told_msg = stays ? at_msg_reg : next_msg_reg;
+`ifdef INC_RELEASE
+    assign told_pos = stands ? at_pos_reg : stays ? moved_pos_reg : {POS_W{1'b0}};
+`else
     assign told_pos = stays ? moved_pos_reg : {POS_W{1'b0}};
+`endif
 
     always @(posedge clk) begin
         bound_reg     <= own_bound;
@@ -582,6 +658,16 @@ module inc_send_message #(
         end
     end
 
+`ifdef INC_RELEASE
+    // ---- a release: a message of no length ----
+
+    wire               puts;
+    wire               released = own_reg && rel_owed;
+    assign rel_ei   = ei_reg;
+    assign rel_puts = puts && released;
+    assign rel_told = tells && ack_reg && progress && rel_owed;
+
+`endif
     // ---- the message that a place is in, cut by the lane's path MTU; one that is not complete as if it were as long as any ----
 
     wire [LEN_W-1:0]   plen;
@@ -597,14 +683,22 @@ module inc_send_message #(
         .clk    (clk),
         .pos    (at_pos_reg),
         .code   (code_reg),
+`ifdef INC_RELEASE
+        .length (released ? {OFF_W{1'b0}} : partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
+`else
         .length (partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
+`endif
         .rest   (rest),
         .plen   (plen),
         .words  (words),
         .pad    (pad)
     );
 
+`ifdef INC_RELEASE
+    wire is_last = released || (!partly_reg && rest == {POS_W{1'b0}});
+`else
     wire is_last = !partly_reg && rest == {POS_W{1'b0}};
+`endif
     assign after_msg  = is_last ? next_msg_reg : at_msg_reg;
     assign after_pos  = is_last ? {POS_W{1'b0}} : next_pos_reg;
     assign after_more = is_last ? next_more_reg : stay_more_reg;
@@ -612,7 +706,11 @@ module inc_send_message #(
     // ---- the packet ----
 
     wire              is_first = at_pos_reg == {POS_W{1'b0}};
+`ifdef INC_RELEASE
+    assign            puts     = use_it && snd_room;
+`else
     wire              puts     = use_it && snd_room;
+`endif
     wire [UNIT_W-1:0] unit     = {{(UNIT_W-POS_W){1'b0}}, at_pos_reg};
     wire [MASK_W-1:0] to       = own_reg ? snd_self : keep;
     reg  [MASK_W-1:0] ask;
@@ -629,12 +727,25 @@ module inc_send_message #(
     assign snd_tx_valid   = puts;
     assign snd_tx_mask    = to;
     // ONLY and LAST, with an immediate or without; else FIRST or MIDDLE
+`ifdef INC_RELEASE
+    assign snd_tx_opcode  = is_last ? {5'd0, is_first, !is_first, msg_has_imm && !released} : {7'd0, !is_first};
+    assign snd_tx_se      = is_last && msg_se && !released;
+`else
     assign snd_tx_opcode  = is_last ? {5'd0, is_first, !is_first, msg_has_imm} : {7'd0, !is_first};
     assign snd_tx_se      = is_last && msg_se;
+`endif
     assign snd_tx_pad     = pad;
+`ifdef INC_RELEASE
+    assign snd_tx_ce      = msg_ce && !released;
+`else
     assign snd_tx_ce      = msg_ce;
+`endif
     assign snd_tx_psn     = at_psn_reg;
+`ifdef INC_RELEASE
+    assign snd_tx_ext     = is_last && msg_has_imm && !released ? msg_imm : 32'd0;
+`else
     assign snd_tx_ext     = is_last && msg_has_imm ? msg_imm : 32'd0;
+`endif
     assign snd_tx_plen    = plen;
     assign snd_tx_words   = words;
     assign snd_tx_ask     = ask;
@@ -649,8 +760,13 @@ module inc_send_message #(
 
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
+`ifdef INC_RELEASE
+    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || owes;
+    assign cm_ack     = tells || owes;
+`else
     assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse;
     assign cm_ack     = tells;
+`endif
     assign cm_send    = (puts && by_pool) || snd_fuse;
     assign cm_one     = puts && own_reg;
     assign cm_timeout = acts_late && up_timeout;
@@ -660,7 +776,11 @@ module inc_send_message #(
     assign cm_data    = (seen && note_reg && !look_reg) || (puts && pool_reg && several_reg);
     assign cm_more    = snd_fuse ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
     assign act_done   = acts_late || drops || (puts && !note_reg && !(pool_reg && several_reg));
+`ifdef INC_RELEASE
+    assign unacked_we = (tells && progress) || owes;
+`else
     assign unacked_we = tells && progress;
+`endif
     assign tail_we    = (puts && by_pool) || snd_fuse;
     assign later_we   = puts && own_reg;
     assign bounds_end = (puts && by_pool && is_last) || snd_fuse;
@@ -668,9 +788,17 @@ module inc_send_message #(
     assign snd_acts   = acts_late || puts;
     assign snd_kind   = puts ? (own_reg || lone_reg ? 3'd2 : 3'd1) : up_timeout ? 3'd3 : 3'd4;
     assign snd_act_ei = puts && pool_reg && lone_reg ? lane_ei : ei_reg;
+`ifdef INC_RELEASE
+    assign snd_again  = puts && own_reg && again && (!rel_owed || rel_sent);
+`else
     assign snd_again  = puts && own_reg && again;
+`endif
 
+`ifdef INC_RELEASE
+    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale) || owe_reg)) || acts_late || drops || (puts && !several_reg) || tells;
+`else
     assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
+`endif
 
     // it stands until the next job
     assign see_ok   = live && !several_reg && keep != NOBODY;
@@ -682,7 +810,11 @@ module inc_send_message #(
 
     assign snd_done    = ends;
     assign snd_stale   = seen && ack_reg && stale;
+`ifdef INC_RELEASE
+    assign snd_moved   = tells && progress && !rel_owed;
+`else
     assign snd_moved   = tells && progress;
+`endif
     assign snd_message = told_msg;
 
     always @(posedge clk) begin

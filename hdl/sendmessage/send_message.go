@@ -35,6 +35,8 @@ type SendMessage struct {
 	UnitW int
 	// UnitBytes: bytes of a unit, the least path MTU: a power of two of 256 to 4096.
 	UnitBytes int
+	// Release: 1 if endpoints are sent releases, else 0.
+	Release int
 }
 
 // posBits are the bits of a unit's number in a message, and of one behind its last.
@@ -53,7 +55,7 @@ func (p SendMessage) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_send_message")
+	source, err := leaf.SourceReleasing(files, "inc_send_message", p.Release != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +101,9 @@ func (p SendMessage) memories() []graph.Memory {
 		one("u_tails", leaf.Pow2(p.EIW), 48+pos, "state"),
 		one("u_silent", groups, 4*p.MaskW, "state"),
 	}
+	if p.Release != 0 {
+		out = append(out, one("u_gone", leaf.Pow2(p.EIW), 24, "state"))
+	}
 	for e := range p.MaskW {
 		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"),
 			one(fmt.Sprintf("gen_bound[%d].u_bound", e), groups<<max(p.UnitW-pos, 1), 24, "state"))
@@ -121,6 +126,18 @@ func modules(all ...graph.Describer) ([]*graph.Module, error) {
 
 // ports are those of the Verilog: tables and a group's start, jobs and how they end, messages that are asked for, packets, what is to be done next.
 func (p SendMessage) ports() []graph.Port {
+	var releases []graph.Port
+	if p.Release != 0 {
+		releases = []graph.Port{
+			leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1), leaf.In("rel_sent", 1),
+			leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1),
+		}
+	}
+	return append(p.plainPorts(), releases...)
+}
+
+// plainPorts are those that it has without releases, too.
+func (p SendMessage) plainPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),

@@ -89,6 +89,8 @@ func RareModels() []Model {
 	return []Model{
 		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
 		{Name: "park1", Preset: "mini1", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park1Faults())},
+		{Name: "poison1", Preset: "mini1", Sets: []string{"ecc=true"}, Faults: poisonFaults()},
+		{Name: "release1", Preset: "mini1", Sets: []string{"no_releases=false"}, Faults: releaseFaults()},
 		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
 		{Name: "eager", Preset: "mini", Sets: Eager(), Whole: true, Faults: eagerFaults()},
 		{Name: "operation", Preset: "mini", Sets: Operation(), Faults: slices.Concat(tagFaults(), callFaults(), priorityFaults())},
@@ -116,6 +118,8 @@ const (
 	fileForward        = "rtl/inc_forward.v"
 	fileICRC           = "rtl/inc_icrc_check.v"
 	fileClassOut       = "rtl/inc_priority_class.v"
+	filePoisoned       = "rtl/inc_poisoned.v"
+	fileRelease        = "rtl/inc_release.v"
 	filePick           = "rtl/inc_priority_pick.v"
 	fileTags           = "rtl/inc_vlan_check.v"
 	fileInterrupts     = "rtl/inc_interrupts.v"

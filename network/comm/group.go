@@ -142,6 +142,9 @@ func (g *Group) fill() {
 		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
 		fail.If(f.Collective > Barrier, "a group cannot be fixed to %s", f.Collective)
 	}
+	if len(g.w.cfg.Others) > 0 {
+		g.mixes()
+	}
 	g.edges = g.findEdges()
 	g.mtus = g.pathMTUs()
 	c.Timeout = cmp.Or(c.Timeout, g.timeout())
@@ -238,6 +241,9 @@ func (g *Group) newNumbers() {
 		up := &g.ends[edge.Switch][edge.Endpoint]
 		if w.messages() {
 			up.RQPSN, up.SQPSN, up.PathMTU = g.firstPSN(), g.firstPSN(), g.mtus[i]
+		}
+		if !w.terminates(edge.Switch) || edge.Child >= 0 && !w.terminates(edge.Child) { // START is both ends'
+			up.RQPSN, up.SQPSN = g.start, g.start
 		}
 		if edge.Rank >= 0 {
 			up.Host, up.RemoteQPN, up.RemoteIP, up.RemoteMAC = true, g.hostQPN(), hostIP(edge.Rank), hostMAC(g.index, edge.Rank)

@@ -43,8 +43,10 @@ type Edge struct {
 
 // Config describes a World.
 type Config struct {
-	// Manifest describes all switches alike.
+	// Manifest describes all switches alike, but for those that Others describes, by number: of Mode III in a tree of Mode I, and otherwise alike. Fixed groups of
+	// equal path MTUs take such trees (docs/termination.md section 9).
 	Manifest *contract.Manifest
+	Others   map[int]*contract.Manifest
 	Tree     topology.Tree
 	// Switch makes switch n, as after reset. The World closes it.
 	Switch func(n int) (dut.DUT, error)
@@ -103,6 +105,7 @@ func New(cfg Config) (_ *World, err error) {
 	// What is bypassed could run between two switches for ever.
 	fail.If(cfg.Tree.Levels > 2 && degree%w.p.Ports == 0, "%s needs a port for the parent that is not child 0's, these switches have %d",
 		cfg.Tree, w.p.Ports)
+	w.mixes()
 	for s := range w.topo.Switches {
 		if err := w.addSwitch(s); err != nil {
 			return nil, errors.Join(err, w.Close())
@@ -115,13 +118,13 @@ func (w *World) addSwitch(s int) (err error) {
 	defer fail.Catch(&err, "switch %d", s)
 	d := fail.Must(w.cfg.Switch(s))
 	w.duts = append(w.duts, d)
-	drv := ctrl.New(d, w.cfg.Manifest)
+	drv := ctrl.New(d, w.manifest(s))
 	w.drv = append(w.drv, drv)
 	if w.cfg.NoGapNAK {
 		fail.On(drv.SetOptions(false, false))
 	}
 	if w.pipes() {
-		w.programPipes(drv)
+		w.programPipes(s, drv)
 	}
 	if s > 0 { // frames that are nobody's, such as those of a connection that is gone, end at a host instead of running in circles
 		fail.On(drv.SetBypassPort(w.port(w.topo.Degree(s)), w.port(0)))
@@ -139,7 +142,7 @@ func (w *World) pipes() bool    { return w.p.Pipes() }
 func (w *World) messages() bool { return w.p.Mode == 1 }
 
 // programPipes writes the registers of Modes III and I that groups share.
-func (w *World) programPipes(drv *ctrl.Driver) {
+func (w *World) programPipes(s int, drv *ctrl.Driver) {
 	c := w.cfg.Pipes
 	fail.If(c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout, "RNR timer code %d, time-out of %d µs: at most 31 and %d",
 		c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
@@ -147,7 +150,7 @@ func (w *World) programPipes(drv *ctrl.Driver) {
 	if c.TimeoutUS > 0 {
 		fail.On(drv.SetPipeTimeout(uint16(c.TimeoutUS)))
 	}
-	if c.AckEvery > 0 && w.messages() {
+	if c.AckEvery > 0 && w.terminates(s) {
 		fail.On(drv.SetAckEvery(c.AckEvery))
 	}
 }
@@ -276,7 +279,7 @@ func (w *World) Finish(ctx context.Context) error {
 	for s := range w.duts {
 		c, err := w.drv[s].Counters()
 		if err == nil {
-			err = ctrl.Identities(w.p.Mode, c)
+			err = ctrl.Identities(w.manifest(s).Params.Mode, c)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("switch %d: %w", s, err))

@@ -218,8 +218,6 @@ func TestBadInput(t *testing.T) {
 			`--set groups=3: groups: 3: must be a power of two with engines: 2: the bits of a queue pair number above those that name the group name the engine`},
 		{"a clock in words", base, []string{"port_bytes=2", "port_clock_mhz=fast"},
 			`--set port_clock_mhz=fast: port_clock_mhz: [fast]: must be a list of numbers: one entry is a string`},
-		{"tags in Mode I", base, []string{"vlan=true", "mode=1", "hop_rtt_ns=500", "message_bytes=4096", "window_messages=2"},
-			`--set vlan=true: vlan: true: must be false with mode 1: no block takes tags off and puts them on around Mode I's messages`},
 		{"tags with two engines", base, []string{"vlan=true", "engines=2"},
 			`--set vlan=true: vlan: true: must be false with engines: 2: what gives a frame to its engine looks for the queue pair number where a frame without a tag has it`},
 		{"three priorities", base, []string{"port_bytes=2", "priorities=3"},
@@ -796,7 +794,7 @@ func drawn(t *rapid.T) Params {
 	if p.Engines = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 8, 8, 3, 0, 9}).Draw(t, "engines"); p.Engines > 1 {
 		p.Groups = rapid.SampledFrom([]int{1, 2, 8, 64, p.Groups}).Draw(t, "groups of several")
 	}
-	p.VLAN = (p.Mode != 1 && p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "tagged") == 0) && rapid.IntRange(0, 3).Draw(t, "vlan") == 0
+	p.VLAN = (p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "tagged") == 0) && rapid.IntRange(0, 3).Draw(t, "vlan") == 0
 	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
 	p.EagerTree = p.Accumulate == Reproducible && rapid.IntRange(0, 3).Draw(t, "eager tree") == 0
 	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0

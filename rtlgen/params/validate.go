@@ -118,8 +118,6 @@ func (c *checker) priorities() {
 func (c *checker) tags() {
 	switch p := c.p; {
 	case !p.VLAN || !c.ok("vlan"):
-	case p.Mode == 1 && c.ok("mode"):
-		c.refuse("vlan", "true", "false with mode 1", "no block takes tags off and puts them on around Mode I's messages")
 	case p.Engines > 1 && c.ok("engines"):
 		c.refuse("vlan", "true", fmt.Sprintf("false with engines: %d", p.Engines),
 			"what gives a frame to its engine looks for the queue pair number where a frame without a tag has it")

@@ -57,7 +57,7 @@ type Pauses struct {
 // (docs/pipes.md section 7).
 type Act struct {
 	At uint64
-	// Kind is ActFrame or the value of an inc.ActionKind.
+	// Kind is ActFrame, ActPoisoned or the value of an inc.ActionKind.
 	Kind uint8
 	// EI is the endpoint's table index; for a send, group·EPS + pipe; for a frame, the first of the engine that decided it.
 	EI int
@@ -65,6 +65,9 @@ type Act struct {
 
 // ActFrame is the kind of an Act that decided a frame: the oldest accepted frame that was not decided yet.
 const ActFrame = 0
+
+// ActPoisoned is the kind of an Act by which a Mode I engine says that a double error of its payload memory ends what a group sends.
+const ActPoisoned = 5
 
 // ErrRefused means that the register bus answered an access with SLVERR and that the access had no effect.
 var ErrRefused = errors.New("the engine refused the access")

@@ -337,7 +337,7 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
 	case "GROUP_REFUSED":
-		return r.eng.Refused(i), nil
+		return r.put(reg.Name, "mask", r.eng.Refused(i)) | r.put(reg.Name, "poisoned", flag(r.eng.Poisoned(i))), nil
 	}
 	if v, ok := r.param(reg.Name); ok {
 		return v, nil

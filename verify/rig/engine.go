@@ -103,11 +103,16 @@ func (e *Engine) StepTo(cycle uint64) {
 // Offer queues a frame at a port, with the 802.1Q tag of the endpoint that it names: scenarios make and change frames without. One that has a
 // tag gets no other; Board.Offer takes frames as they are.
 func (e *Engine) Offer(port int, f dut.Frame) {
-	if len(f.Data) >= 54 && roce.HeaderAt(f.Data) == 0 {
-		qpn := uint32(f.Data[47])<<16 | uint32(f.Data[48])<<8 | uint32(f.Data[49])
-		f.Data = e.tags[qpn].Tag(f.Data)
-	}
+	f.Data = e.Tagged(f.Data)
 	e.Board.Offer(port, f)
+}
+
+// Tagged is a frame as Offer puts it on the wire.
+func (e *Engine) Tagged(frame []byte) []byte {
+	if len(frame) < 54 || roce.HeaderAt(frame) != 0 {
+		return frame
+	}
+	return e.tags[uint32(frame[47])<<16|uint32(frame[48])<<8|uint32(frame[49])].Tag(frame)
 }
 
 // Put offers frames at once and runs nothing.

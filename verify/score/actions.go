@@ -42,8 +42,23 @@ func (b *Board) decide() {
 	}
 }
 
+// poison has a group of the reference stop, as the engine's did. Its memory must have been given a double error.
+func (b *Board) poison(a dut.Act) {
+	group := a.EI / b.man.Params.EPS()
+	if !b.doubled {
+		differ("cycle %d: group %d stopped sending for a double error of the payload memory, which has none", a.At, group)
+	}
+	if err := b.ref.Engine().Poison(group); err != nil {
+		differ("cycle %d: %w", a.At, err)
+	}
+}
+
 // act has the reference take an action. It must be allowed and not early.
 func (b *Board) act(a dut.Act) {
+	if a.Kind == dut.ActPoisoned {
+		b.poison(a)
+		return
+	}
 	action, err := b.ref.Action(a)
 	if err != nil {
 		differ("cycle %d: %w", a.At, err)

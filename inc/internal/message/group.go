@@ -103,6 +103,8 @@ type Group struct {
 	releasing bool
 	over      bool // the iteration's release was acknowledged, and no other follows in the range
 
+	poisoned bool // it sends nothing more
+
 	addend []uint32
 	// Freed counts slots that became free, those that moved at a root included.
 	Freed uint64
@@ -148,6 +150,12 @@ func (g *Group) Drained(end roce.PSN) bool {
 	}
 	return !g.bounded || g.over
 }
+
+// Poison stops sending for good: what is kept may be wrong, and would be asked for again for ever.
+func (g *Group) Poison() { g.poisoned = true }
+
+// Poisoned tells whether it was stopped so.
+func (g *Group) Poisoned() bool { return g.poisoned }
 
 // Hears are the endpoints that may be sent something.
 func (g *Group) Hears() uint32 {

@@ -47,13 +47,13 @@ func (g *Group) keepUp(p Pool) uint32 {
 // MaySend tells whether send(pool) may be taken.
 func (g *Group) MaySend(p Pool) bool {
 	_, _, ok := g.cut(p, g.rings[p].sent, g.mtuOf(p))
-	return ok && g.keepUp(p) != 0
+	return ok && !g.poisoned && g.keepUp(p) != 0
 }
 
 // MaySendOne tells whether send one(end) may be taken.
 func (g *Group) MaySendOne(end int) bool {
 	s := &g.outs[end]
-	if s.mute() {
+	if s.mute() || g.poisoned {
 		return false
 	}
 	if g.roles.Outs[g.poolTo(end)]>>end&1 == 0 || g.owed(end, s.next) {
@@ -66,10 +66,12 @@ func (g *Group) MaySendOne(end int) bool {
 }
 
 // MayTimeout tells whether something is outstanding at an endpoint whose timer runs, MayResume whether it waits.
-func (g *Group) MayTimeout(end int) bool { return g.outs[end].outstanding() && !g.outs[end].mute() }
+func (g *Group) MayTimeout(end int) bool {
+	return g.outs[end].outstanding() && !g.outs[end].mute() && !g.poisoned
+}
 
 // MayResume tells whether an endpoint waits for the end of what an RNR NAK asked for.
-func (g *Group) MayResume(end int) bool { return g.outs[end].waits }
+func (g *Group) MayResume(end int) bool { return g.outs[end].waits && !g.poisoned }
 
 // Deadline is when an endpoint's time-out or wait is over.
 func (g *Group) Deadline(end int) Time { return g.outs[end].deadline }

@@ -90,7 +90,7 @@ func (g *Group) Restore(b []byte, apply bool) ([]byte, error) {
 
 // code writes or reads everything.
 func (g *Group) code(c *coder) {
-	c.flags(&g.releasing, &g.over)
+	c.flags(&g.releasing, &g.over, &g.poisoned)
 	if g.bounded {
 		c.from(g.first, &g.boundary)
 	}

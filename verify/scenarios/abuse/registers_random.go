@@ -350,7 +350,7 @@ func (v *vandal) offer() {
 		port = r.IntN(p.Ports)
 	}
 	f := rig.Frame{Port: port, Data: packet.AppendFrame(nil)}
-	v.offered, v.asked[record] = append(v.offered, f.Data), true
+	v.offered, v.asked[record] = append(v.offered, v.e.Tagged(f.Data)), true
 	v.e.Put(f)
 }
 

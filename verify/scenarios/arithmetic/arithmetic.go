@@ -22,7 +22,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "arith-length", Doc: "odd numbers of elements, beats used in part, pad", Run: lengths},
 		{Name: "arith-groups", Doc: "groups that compute different things, interleaved packet by packet", Needs: rig.NeedGroups(2), Run: groups},
 		{Name: "arith-illegal", Doc: "settings that are not included or do not fit stay disabled, other groups stay exact", Run: illegal},
-		{Name: "ecc", Doc: "errors written into the payload memory: one bit is corrected, two spoil their own slot until it is recycled", Needs: rig.NeedECC,
+		{Name: "ecc", Doc: "errors written into the payload memory: one bit is corrected, two spoil their own slot until it is recycled, and stop a group of Mode I", Needs: rig.NeedECC,
 			Run: ecc},
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // ecc writes errors into the payload memory by register ECC_INJECT, which spoils the next row that is written. One bit is
 // corrected and counted wherever it is; two bits are not: the slot's result, its copies and whatever is sent again of it leave with
-// their ICRC inverted, and nothing else does.
+// their ICRC inverted, and nothing else does. In Mode I the group stops sending, until it is started again.
 func ecc(t *rig.T) {
 	e := t.Engine()
 	if e.Spotless() {
@@ -27,6 +27,11 @@ func ecc(t *rig.T) {
 		t.In("one bit, "+k.String(), s.single)
 		s.g = e.Group(0, count, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(3))
 		t.In("two bits, "+k.String(), s.double)
+	}
+	if t.Messages() && count > 1 { // which group stops is known by its number
+		s.meanwhile = func() {}
+		s.g = e.Group(1, count, t.Params.Members, false, rig.WithLog2N(3))
+		t.In("two bits, group 1", s.double)
 	}
 	messagesOverErrors(t)
 }
@@ -111,6 +116,10 @@ func (s *spoiler) double() {
 	e.Mute = t.Pipes() // nobody acknowledges what is spoilt
 	outs := g.Round(psn, size).Send(m...).Out()
 	s.checkSpoilt(sends(outs), m, psn)
+	if t.Messages() {
+		s.stopped(bad)
+		return
+	}
 	again := func() {
 		c := m[t.Rand.IntN(len(m))]
 		f := g.Data(c, psn, g.Values(size))
@@ -139,6 +148,31 @@ func (s *spoiler) double() {
 	if clean := e.Counter(inc.EccDouble); clean != after {
 		t.Fatalf("ECC_DOUBLE went from %d to %d after the slot was recycled", after, clean)
 	}
+}
+
+// stopped checks that a Mode I group that sent what is wrong in the memory, in message bad, sends nothing more: not to who asks for it again, and no other
+// message, though it takes them. Other groups go on, and so does this one when it is started again.
+func (s *spoiler) stopped(bad int) {
+	g := s.g
+	e, m, t := g.E, g.Members(), g.T
+	poisoned := func() uint32 { return e.Field("GROUP_REFUSED", g.Index, "poisoned") }
+	if poisoned() == 0 || e.Counter(inc.EccDouble) == 0 {
+		t.Fatalf("group %d sent what was wrong in the memory, poisoned is %d and ECC_DOUBLE %d", g.Index, poisoned(), e.Counter(inc.EccDouble))
+	}
+	for _, c := range m {
+		g.Send(g.NAK(c, g.PSN(bad))).As("NAK of endpoint %d", c).Expect()
+	}
+	if outs := sends(g.Round(g.PSN(bad+1), 4).Send(m...).Out()); len(outs) > 0 {
+		t.Fatalf("a group that stopped sent %d frames", len(outs))
+	}
+	e.Mute = false
+	s.meanwhile()
+	g.Reset()
+	if poisoned() != 0 {
+		t.Fatalf("group %d was started again and is poisoned", g.Index)
+	}
+	t.In("started again", func() { g.CompleteFrom(0, 2*g.MW()+1) })
+	s.meanwhile()
 }
 
 // checkSpoilt checks that each endpoint of to got one data frame that nobody takes.

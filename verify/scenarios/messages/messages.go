@@ -6,6 +6,7 @@ package messages
 
 import (
 	"incforge/inc"
+	"incforge/roce"
 	"incforge/verify/rig"
 )
 
@@ -16,6 +17,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "messages of all lengths, cut by path MTUs and under PSNs of each rank's own: every rank gets the result in cuts and PSNs of its own, acknowledged when it must be"},
 		{Name: "message-release", Run: releases, Needs: rig.ModeI(rig.NeedReleases),
 			Doc: "iterations of two messages with releases: each host gets an empty message when all have acknowledged an iteration, and not before"},
+		{Name: "message-iterations", Run: iterations, Needs: rig.ModeI(rig.NeedReleases, rig.NeedMembers(2), rig.NeedParentPort),
+			Doc: "iterations of three messages over a tree that loses frames, every collective: every host that sent gets a release behind each, in its place, and results are exact"},
 		{Name: "message-settings", Run: settings, Needs: rig.ModeI(),
 			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled"},
 		{Name: "message-answers", Run: answers, Needs: rig.ModeI(),
@@ -45,6 +48,37 @@ func releases(t *rig.T) {
 		g.Check(r.Send(m...).Out(), want...)
 	}
 	g.E.Counted("releases", map[inc.Counter]uint64{inc.TxRelease: uint64(3 * len(m)), inc.TxFanout: uint64((3*iteration + 3) * len(m))})
+	t.In("held back", func() { held(t, t.Params.MTUBytes) })
+	t.In("held back, one by one", func() { held(t, t.Params.LeastPathMTU()) })
+}
+
+// held checks that a result of the next iteration waits until every release is acknowledged, while contributions to it are taken. One endpoint has a path MTU
+// that may be its own.
+func held(t *rig.T, mtu int) {
+	g := t.Engine().MakeGroup(0, 1, t.Params.Members, false)
+	g.Set.Release, g.Set.Iteration = true, 1
+	g.Ends[len(g.Members())-1].PathMTU = mtu
+	g.Program()
+	e, m := g.E, g.Members()
+	e.Mute = true
+	g.Round(g.PSN(0), 16).Send(m...).Out()
+	var want []rig.Want
+	acknowledge := func(psn roce.PSN, next ...rig.Want) {
+		for i, c := range m {
+			if want = nil; i == len(m)-1 {
+				want = next
+			}
+			g.Send(g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect(want...)
+		}
+	}
+	acknowledge(g.PSN(0), rig.Copies(rig.DataTo(0, g.PSN(1), nil), m...)...)
+	second := g.Round(g.PSN(1), 16)
+	for _, o := range second.Send(m...).Out() {
+		if p := t.Packet(o); p.Op.IsSend() {
+			t.Fatalf("a result of the next iteration left before the releases were acknowledged: %v", p)
+		}
+	}
+	acknowledge(g.PSN(1), rig.Copies(rig.DataTo(0, g.PSN(2), second.Result()), m...)...)
 }
 
 func settings(t *rig.T) {

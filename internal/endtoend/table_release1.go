@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package endtoend
+
+// releaseFaults are of releases, and of what comes behind them (docs/termination.md section 6).
+func releaseFaults() []Fault {
+	return []Fault{
+		{Name: "a release does not wait for those who hear", File: fileRelease, Old: "(!has_a || start_a == bound_reg) && (!has_b || start_b == bound_reg)",
+			New: "!has_a || start_a == bound_reg"},
+		{Name: "the first iteration is a message too long", File: fileRelease, Old: "init_psn + {1'b0, length}", New: "init_psn + {1'b0, length} + 24'd1"},
+		{Name: "the next iteration ends where the first did", File: fileRelease, Old: "bound_reg + {1'b0, length}", New: "bound_reg"},
+		{Name: "results of the next iteration do not wait", File: fileRelease, Old: "job_bounded && !limit_past[23]", New: "1'b0"},
+		{Name: "a result that leaves with its last packet does not wait", File: fileRelease, Old: "in_see_ok && !(job_bounded && !see_past[23])", New: "in_see_ok"},
+		{Name: "hosts are told that did not send", File: fileRelease, Old: "senders & host_reg", New: "host_reg"},
+		{Name: "switches are told", File: fileRelease, Old: "senders & host_reg", New: "senders"},
+		{Name: "releases are not counted", File: fileRelease, Old: "g == C_TX_RELEASE && puts_reg", New: "1'b0"},
+		{Name: "what waited for a release is not sent", File: fileRelease, Old: "in_snd_note || (in_snd_act && news)", New: "in_snd_note"},
+		{Name: "a release that is sent again counts as the first", File: fileSendMessage, Old: "again && (!rel_owed || rel_sent)", New: "again && !rel_owed"},
+		{Name: "the first release counts as sent again", File: fileSendMessage, Old: "again && (!rel_owed || rel_sent)", New: "again"},
+		{Name: "data goes by the PSNs of the first iteration", File: fileRelease, Old: "tx_number", At: "assign tx_rng =", New: "2'd0"},
+		{Name: "PSNs behind a release are as before it", File: fileSendMessage, Old: "on_wire + {23'd0, rel_owes}", New: "on_wire"},
+		{Name: "answers behind a release are taken for those before it", File: fileSendMessage, Old: "snd_psn - on_wire", New: "snd_psn - first_psn"},
+		{Name: "a release has a message's bytes", File: fileSendMessage, At: ".length (", Old: "released ? {OFF_W{1'b0}} : partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length",
+			New: "partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length"},
+		{Name: "an acknowledged release moves its pool", File: fileSendMessage, Old: "owe_reg || rel_owed", New: "owe_reg"},
+		{Name: "who sends alone may not acknowledge its release", File: fileMessage, Old: "(c_self & f_releases) != NOBODY", New: "1'b0"},
+	}
+}
