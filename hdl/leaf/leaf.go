@@ -81,6 +81,9 @@ const ParkMacro = "INC_PARK"
 // EagerMacro guards, likewise, what the aggregator has for a tree that merges siblings as soon as both are complete.
 const EagerMacro = "INC_EAGER"
 
+// ECCMacro guards what a block has for memories with check bits beside that of the payload (ecc: all).
+const ECCMacro = "INC_ECC"
+
 // SourceParking is Source of the module with what it has for groups that can be parked, if they can.
 func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 	if park {
@@ -92,7 +95,7 @@ func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 // SourceWith is Source of the module with what the macros guard.
 func SourceWith(files embed.FS, module string, macros ...string) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
-	for _, macro := range []string{ParkMacro, EagerMacro} {
+	for _, macro := range []string{ParkMacro, EagerMacro, ECCMacro} {
 		if err == nil {
 			text, err = resolve(text, macro, slices.Contains(macros, macro))
 		}
