@@ -171,10 +171,10 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	if err := b.options(c, p, model); err != nil {
 		return nil, err
 	}
-	ranges(c, p, d, b.steps, b.decide, slots, translate)
 	b.guard = addGuard(c, p, model.AddrBits)
 	b.receive(c, in)
 	b.judge(c)
+	ranges(c, p, d, b.steps, b.decide, slots, translate)
 	b.add(c)
 	b.emit(c, out)
 	b.control(c)
@@ -342,8 +342,8 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 
 // control connects the registers.
 func (b *blocks) control(c *graph.Composite) {
-	c.Connect(b.slots.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	c.Connect(b.live(), b.steps.Pin("grp_live"))
+	c.Connect(b.slots.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	if b.messages == nil {
 		b.tags.registers(c, b)
 		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))

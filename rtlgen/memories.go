@@ -83,12 +83,13 @@ func kindOf(instance string) string {
 	}
 }
 
-// addGuard adds the registers and what contains lost words, when all blocks with memories are there.
+// addGuard adds the registers and what contains lost words, when all blocks with memories but Control are there.
 func addGuard(c *graph.Composite, p params.Params, addrBits int) *guard {
 	if !p.ECCAll {
 		return nil
 	}
-	halts, longest := 0, 2
+	d := p.Derived()
+	halts, longest := 0, max(d.EIBits, 2) // Control, which comes later, has a word an endpoint
 	for i, k := range contract.MemoryKinds() {
 		halts |= leaf.Bit(k.Halts) << i
 	}
@@ -99,7 +100,6 @@ func addGuard(c *graph.Composite, p params.Params, addrBits int) *guard {
 			}
 		}
 	}
-	d := p.Derived()
 	return &guard{
 		regs:    c.Add("u_ecc", ecc.Regs{AxilW: addrBits, Kinds: len(contract.MemoryKinds()), Halts: halts, Groups: p.Groups, AtW: longest}.At(contract.MemoryBase)),
 		contain: c.Add("u_contain", ecc.Contain{Width: 8*p.BusBytes + leaf.Clog2(p.BusBytes) + d.PortBits + tagBits(p), Groups: p.Groups}),
@@ -120,6 +120,17 @@ func (b *blocks) bypass() graph.Pin {
 		return b.lookup.Pin("fwd_bypass")
 	}
 	return b.guard.contain.Pin("bypass")
+}
+
+// ways connects where frames go that are not the engine's.
+func (b *blocks) ways(c *graph.Composite) {
+	if b.guard == nil {
+		c.Link(b.lookup, b.send, "fwd_")
+		return
+	}
+	c.Connect(b.lookup.Pin("fwd_valid"), b.send.Pin("fwd_valid"))
+	c.Connect(b.bypass(), b.send.Pin("fwd_bypass"))
+	c.Connect(b.lookup.Pin("fwd_port"), b.send.Pin("fwd_port"))
 }
 
 // rooms are the signals that tell that a frame may come in.

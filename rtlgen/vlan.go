@@ -73,9 +73,7 @@ func (t *tags) in(c *graph.Composite, b *blocks, in graph.StreamEnd) {
 		c.Link(b.parse, b.packets, "eof_")
 		c.Link(b.parse, b.lookup, "hdr_")
 		c.Connect(b.icrcCheck.Pin("icrc_ok"), b.packets.Pin("eof_icrc_ok"))
-		c.Connect(b.lookup.Pin("fwd_valid"), b.send.Pin("fwd_valid"))
-		c.Connect(b.bypass(), b.send.Pin("fwd_bypass"))
-		c.Connect(b.lookup.Pin("fwd_port"), b.send.Pin("fwd_port"))
+		b.ways(c)
 		return
 	}
 	c.ConnectStream(in, t.strip.Stream("s_axis"))

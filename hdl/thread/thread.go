@@ -80,18 +80,23 @@ func (s Spec) lead(m *graph.Module, t *text, new map[string]*graph.Module, ends 
 	count := 0
 	for _, inst := range t.instances {
 		to := new[inst.module]
-		if to == nil || !inst.holds(m.Memories) { // in a branch that is not built
+		if to == nil {
 			continue
+		}
+		bit := count
+		if inst.holds(m.Memories) {
+			count++
+		} else {
+			bit = 0 // it is in a branch that is not built, and drives nothing
 		}
 		connections := ""
 		for _, sig := range s.Signals {
 			if sig.Out {
-				connections += fmt.Sprintf(".%s(each_%s[%d]), ", sig.Name, sig.Name, count)
+				connections += fmt.Sprintf(".%s(each_%s[%d]), ", sig.Name, sig.Name, bit)
 			} else {
 				connections += fmt.Sprintf(".%s(%s), ", sig.Name, sig.Name)
 			}
 		}
-		count++
 		if inst.repeated(m.Memories) && slices.ContainsFunc(s.Signals, func(sig Signal) bool { return sig.Out }) {
 			return fmt.Errorf("%s is built more than once: what its turns say cannot be told apart", inst.path)
 		}
