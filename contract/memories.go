@@ -38,7 +38,26 @@ func MemoryKinds() []MemoryKind {
 	}
 }
 
-// CorrectedRegister and LostRegister name the counters of a kind.
+// Unprotected is the block whose memories have no check bits: the registers' read-back copy and the counters, which no frame is made of.
+const Unprotected = "inc_csr"
+
+// MemoryKindOf is the kind of the memories in a block of the core, by the name of its instance.
+func MemoryKindOf(instance string) string {
+	switch {
+	case instance == "u_lookup" || instance == "u_translate" || strings.HasPrefix(instance, "u_vlan"):
+		return "tables"
+	case instance == "u_packets":
+		return "packets"
+	case instance == "u_replicate":
+		return "replay"
+	case instance == "u_forward":
+		return "bypass"
+	default:
+		return "state"
+	}
+}
+
+// CorrectedRegister names the counter of a kind's words that were corrected.
 func (k MemoryKind) CorrectedRegister() string {
 	return "ECC_" + strings.ToUpper(k.Name) + "_CORRECTED"
 }
@@ -57,8 +76,8 @@ func (b *builder) memories() {
 	status.Doc = "What was lost of the memories' words since ECC_CLEAR."
 	status.Fields = []Field{{Name: "halted", LSB: 0, Width: 1, Doc: "The engine stopped: no group is live, and nothing that it makes leaves."}}
 	clear.Name, clear.Offset, clear.Access = "ECC_CLEAR", MemoryBase+4, RW
-	clear.Doc = "Clears ECC_STATUS."
-	clear.Fields = []Field{{Name: "clear", LSB: 0, Width: 1, SelfClearing: true, Doc: "Written 1 while no group is enabled: clear ECC_STATUS, and the engine goes on."}}
+	clear.Doc = "Clears ECC_STATUS, tables and state."
+	clear.Fields = []Field{{Name: "clear", LSB: 0, Width: 1, SelfClearing: true, Doc: "Written 1 while no group is enabled: clear ECC_STATUS and all tables and state, which read 0 then as after reset, and the engine goes on."}}
 	var counters []Register
 	for i, k := range MemoryKinds() {
 		status.Fields = append(status.Fields, Field{Name: k.Name, LSB: 8 + i, Width: 1, Doc: "A word was lost of " + k.Doc + "."})

@@ -4,7 +4,6 @@ package rtlgen
 
 import (
 	"slices"
-	"strings"
 
 	"incforge/contract"
 	"incforge/hdl/ecc"
@@ -18,7 +17,7 @@ import (
 func changes(p params.Params) func(*graph.Module) (*graph.Module, error) {
 	return func(m *graph.Module) (*graph.Module, error) {
 		var err error
-		if p.ECCAll && m.Name != "inc_csr" {
+		if p.ECCAll && m.Name != contract.Unprotected {
 			if m, err = ecc.Protect(m); err != nil {
 				return nil, err
 			}
@@ -65,22 +64,6 @@ func pins(c *graph.Composite, p params.Params) {
 // what it stands between is joined directly.
 type guard struct {
 	regs, contain *graph.Instance
-}
-
-// kindOf is the kind of the memories in a block.
-func kindOf(instance string) string {
-	switch {
-	case instance == "u_lookup" || instance == "u_translate" || strings.HasPrefix(instance, "u_vlan"):
-		return "tables"
-	case instance == "u_packets":
-		return "packets"
-	case instance == "u_replicate":
-		return "replay"
-	case instance == "u_forward":
-		return "bypass"
-	default:
-		return "state"
-	}
 }
 
 // addGuard adds the registers and what contains lost words, when all blocks with memories but Control are there.
@@ -171,8 +154,9 @@ func (g *guard) protect(c *graph.Composite, b *blocks) {
 		if _, ok := inst.Module.Port("ecc_lost"); !ok {
 			continue
 		}
-		kind := kindOf(inst.Name)
+		kind := contract.MemoryKindOf(inst.Name)
 		fixed[kind], lost[kind] = append(fixed[kind], inst.Pin("ecc_fixed")), append(lost[kind], inst.Pin("ecc_lost"))
+		c.Connect(g.regs.Pin("mem_rst"), inst.Pin("ecc_rst"))
 		c.Connect(g.regs.Pin("init"), inst.Pin("ecc_init"))
 		c.Connect(g.regs.Pin("at"), inst.Pin("ecc_at"))
 	}

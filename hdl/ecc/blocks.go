@@ -116,7 +116,7 @@ func (p Regs) Module() (*graph.Module, error) {
 			{Name: "HALTS", Value: p.Halts}, {Name: "GROUPS", Value: p.Groups}, {Name: "AT_W", Value: p.AtW}},
 		Ports: append(page.Bus(p.AxilW),
 			leaf.In("fixed", p.Kinds), leaf.In("lost", p.Kinds), leaf.In("live", p.Groups), leaf.Out("halt", 1), leaf.Out("any_fixed", 1), leaf.Out("any_lost", 1),
-			leaf.In("tables_ready", 1), leaf.Out("ready", 1), leaf.Out("init", 1), leaf.Out("at", AddressBits)),
+			leaf.In("tables_ready", 1), leaf.Out("ready", 1), leaf.Out("mem_rst", 1), leaf.Out("init", 1), leaf.Out("at", AddressBits)),
 		Submodules: []*graph.Module{inside},
 	}, nil
 }

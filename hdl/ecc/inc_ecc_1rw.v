@@ -8,8 +8,9 @@
 //   single      one wrong bit of a codeword is corrected in what is read; the memory keeps it
 //   double      two are found: what is read then says KIND, as in inc_ecc_out
 //   ecc_fixed   and ecc_lost: a cycle each read of which something was corrected, or lost
+//   ecc_rst     while it is high nothing has been read
 //   ecc_init    with KIND 0: while it is high, word ecc_at is written 0 in each cycle without another write, so that what was never written
-//               has right check bits. Other kinds are queues, whose words are written before they are read: nothing has been read while it is high
+//               has right check bits. Other kinds are queues, whose words are written before they are read
 //   reset       none; with KIND 0 the contents are 0 after ecc_init, else unknown until written
 //   not done    no scrubbing: a wrong bit stays until its word is written
 `default_nettype none
@@ -32,6 +33,7 @@ module inc_ecc_1rw #(
     input  wire [BITS-1:0]   wdata,
     output wire [BITS+((KIND==2||KIND==4)?1:0)-1:0] rdata,
 
+    input  wire              ecc_rst,
     input  wire              ecc_init,
     input  wire [15:0]       ecc_at,
     output wire              ecc_fixed,
@@ -63,7 +65,7 @@ module inc_ecc_1rw #(
             assign clears = ecc_init && !we && place < WORDS[ADDR_W+15:0];
         end else begin : gen_queue
             assign clears = 1'b0;
-            wire unused_place = &{1'b0, place};
+            wire unused_place = &{1'b0, ecc_init, place};
         end
     endgenerate
 
@@ -83,7 +85,7 @@ module inc_ecc_1rw #(
 
     inc_ecc_out #(.BITS(BITS), .KIND(KIND), .FRAME(FRAME), .CODE(CODE)) u_out (
         .clk   (clk),
-        .rst   (ecc_init),
+        .rst   (ecc_rst),
         .re    (en && !we),
         .code  (stored),
         .word  (rdata),

@@ -8,8 +8,9 @@
 //   single      one wrong bit of a codeword is corrected in what is read; the memory keeps it
 //   double      two are found: what is read then says KIND, as in inc_ecc_out
 //   ecc_fixed   and ecc_lost: a cycle each read of which something was corrected, or lost
-//   ecc_init    while it is high nothing has been read. It belongs to no clock: it is high long before the first write
-//   reset       none; with KIND 0 the contents are 0 after ecc_init, else unknown until written
+//   ecc_rst     while it is high nothing has been read. It belongs to no clock: it is high long before the first write
+//   ecc_init    is not looked at: the words are written before they are read
+//   reset       none; the contents are unknown until written
 //   not done    no scrubbing: a wrong bit stays until its word is written
 `default_nettype none
 
@@ -33,6 +34,7 @@ module inc_ecc_2c #(
     input  wire [ADDR_W-1:0] raddr,
     output wire [BITS+((KIND==2||KIND==4)?1:0)-1:0] rdata,
 
+    input  wire              ecc_rst,
     input  wire              ecc_init,
     input  wire [15:0]       ecc_at,
     output wire              ecc_fixed,
@@ -55,7 +57,7 @@ module inc_ecc_2c #(
 
     wire [CODE-1:0] encoded, stored;
 
-    wire unused_at = &{1'b0, ecc_at};
+    wire unused_at = &{1'b0, ecc_init, ecc_at};
 
     inc_ecc_in #(.BITS(BITS), .FRAME(FRAME), .CODE(CODE)) u_in (
         .data (wdata),
@@ -75,7 +77,7 @@ module inc_ecc_2c #(
 
     inc_ecc_out #(.BITS(BITS), .KIND(KIND), .FRAME(FRAME), .CODE(CODE)) u_out (
         .clk   (rclk),
-        .rst   (ecc_init),
+        .rst   (ecc_rst),
         .re    (re),
         .code  (stored),
         .word  (rdata),

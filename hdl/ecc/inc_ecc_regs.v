@@ -4,15 +4,15 @@
 //
 // Contract
 //   registers   word 0 of the page STATUS: halted in bit 0, and from bit 8 on the kinds of memories of which a word was lost since CLEAR, read only.
-//               Word 1 CLEAR: bit 0 written 1 clears STATUS, unless a group is live; reads 0. Word 4 + k CORRECTED: reads of kind k that were
+//               Word 1 CLEAR: bit 0 written 1 clears STATUS and starts anew, unless a group is live; reads 0. Word 4 + k CORRECTED: reads of kind k that were
 //               corrected, modulo 2**32; word 10 + k LOST: those that could not be. Two of a kind in one cycle are one
 //   halt        from the cycle behind the one in which a word is lost of a kind in HALTS, until CLEAR
-//   start       when `tables_ready` rises after reset, `init` is high for 2**AT_W cycles and `at` runs through all addresses of the memories; then
-//               `ready` is high. Until then nothing is counted, and accesses wait
+//   start       when `tables_ready` rises after reset, and behind CLEAR, `init` is high for 2**AT_W cycles and `at` runs through all addresses of the
+//               memories; then `ready` is high. Until then nothing is counted, and accesses wait. `mem_rst` is high from reset to the first `ready`
 //   latency     a read … its counter 1 cycle
 //   access      as inc_page: all that is not of the page is answered by whoever is behind m_axil
 //   stall       none
-//   reset       counters and STATUS 0, init high
+//   reset       counters and STATUS 0, init and mem_rst high
 //   not done    does not say which memory of a kind it was, or where
 `default_nettype none
 
@@ -79,6 +79,7 @@ module inc_ecc_regs #(
 
     input  wire                   tables_ready,
     output wire                   ready,
+    output wire                   mem_rst,
     output wire                   init,
     output wire [15:0]            at
 );
@@ -112,21 +113,28 @@ module inc_ecc_regs #(
 
     // ---- all memories are cleared behind the tables' registers: a word that was never written has no check bits ----
 
-    reg            ready_reg;
+    reg            ready_reg, rst_reg;
+    wire           clears;
     reg [AT_W-1:0] at_reg;
 
     assign ready = ready_reg;
     assign init  = !ready_reg;
+    assign mem_rst = rst_reg;
     assign at    = {{(16-AT_W){1'b0}}, at_reg};
 
     always @(posedge clk) begin
         if (tables_ready && !ready_reg) begin
             at_reg    <= at_reg + {{(AT_W-1){1'b0}}, 1'b1};
             ready_reg <= &at_reg;
+            rst_reg   <= rst_reg && !(&at_reg);
+        end
+        if (clears) begin
+            ready_reg <= 1'b0;   // at_reg has come round to 0
         end
         if (rst) begin
             at_reg    <= {AT_W{1'b0}};
             ready_reg <= 1'b0;
+            rst_reg   <= 1'b1;
         end
     end
 
@@ -196,7 +204,7 @@ module inc_ecc_regs #(
     reg [32*KINDS-1:0] fixed_count_reg, lost_count_reg;
     wire [KINDS-1:0]   fixed_now = fixed & {KINDS{ready_reg}};
     wire [KINDS-1:0]   lost_now  = lost & {KINDS{ready_reg}};
-    wire               clears    = we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}};
+    assign             clears    = we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}};
 
     assign halt      = halt_reg;
     assign any_fixed = |fixed_now;

@@ -138,7 +138,7 @@ func (p Memory) Module() (*graph.Module, error) {
 
 // signals are the ports that the memory without check bits does not have.
 func (p Memory) signals() []graph.Port {
-	ports := []graph.Port{leaf.In("ecc_init", 1), leaf.In("ecc_at", AddressBits), leaf.Out("ecc_fixed", 1), leaf.Out("ecc_lost", 1)}
+	ports := []graph.Port{leaf.In("ecc_rst", 1), leaf.In("ecc_init", 1), leaf.In("ecc_at", AddressBits), leaf.Out("ecc_fixed", 1), leaf.Out("ecc_lost", 1)}
 	if p.In == "inc_ram_2c" {
 		for i := range ports {
 			ports[i] = leaf.On("rclk", ports[i])

@@ -27,7 +27,8 @@ func kindIn(module string) Kind {
 func Protect(m *graph.Module) (*graph.Module, error) {
 	return thread.Through(m, thread.Spec{
 		Signals: []thread.Signal{
-			{Name: "ecc_init", Width: 1, Doc: "nothing has been read; word ecc_at of memories is cleared"},
+			{Name: "ecc_rst", Width: 1, Doc: "nothing has been read"},
+			{Name: "ecc_init", Width: 1, Doc: "word ecc_at of memories is cleared"},
 			{Name: "ecc_at", Width: AddressBits, Doc: "the word that is cleared"},
 			{Name: "ecc_fixed", Out: true, Doc: "a word was read and corrected"},
 			{Name: "ecc_lost", Out: true, Doc: "a word was read that could not be corrected"},
