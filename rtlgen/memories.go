@@ -66,6 +66,10 @@ type guard struct {
 	regs, contain *graph.Instance
 }
 
+// idleBits is log2 of the cycles after which an engine that makes no frame has none inside: more than the longest payload takes to be added,
+// reduced and written.
+const idleBits = 11
+
 // addGuard adds the registers and what contains lost words, when all blocks with memories but Control are there.
 func addGuard(c *graph.Composite, p params.Params, addrBits int) *guard {
 	if !p.ECCAll {
@@ -84,7 +88,7 @@ func addGuard(c *graph.Composite, p params.Params, addrBits int) *guard {
 		}
 	}
 	return &guard{
-		regs:    c.Add("u_ecc", ecc.Regs{AxilW: addrBits, Kinds: len(contract.MemoryKinds()), Halts: halts, Groups: p.Groups, AtW: longest}.At(contract.MemoryBase)),
+		regs:    c.Add("u_ecc", ecc.Regs{AxilW: addrBits, Kinds: len(contract.MemoryKinds()), Halts: halts, Groups: p.Groups, AtW: longest, IdleW: idleBits}.At(contract.MemoryBase)),
 		contain: c.Add("u_contain", ecc.Contain{Width: 8*p.BusBytes + leaf.Clog2(p.BusBytes) + d.PortBits + tagBits(p), Groups: p.Groups}),
 	}
 }
@@ -134,7 +138,7 @@ func (b *blocks) leave(c *graph.Composite) {
 		return
 	}
 	through := b.guard.contain
-	c.Connect(from.Pin("m_valid"), through.Pin("s_valid"))
+	c.Connect(from.Pin("m_valid"), through.Pin("s_valid"), b.guard.regs.Pin("moves"))
 	c.Connect(through.Pin("s_ready"), from.Pin("m_ready"))
 	c.Connect(from.Pin("m_last"), through.Pin("s_last"))
 	c.Connect(graph.Concat(from.Pin("m_port"), from.Pin("m_size"), from.Pin("m_data")), through.Pin("s_data"))

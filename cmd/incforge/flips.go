@@ -46,6 +46,7 @@ frames or stop the engine, which goes on when its groups are started again; noth
 	bindJSON(cmd, &jsonFile)
 	cmd.Flags().StringVar(&kind, "dut", string(dut.KindRTL), "implementation: rtl, core")
 	cmd.Flags().IntVar(&o.Count, "count", 1000, "how many times bits are inverted, of each kind of memory, one bit and two")
+	cmd.Flags().StringSliceVar(&o.Kinds, "kind", nil, "kinds of memories, separated by commas (default all)")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of groups, messages and places")
 	return cmd
 }

@@ -81,6 +81,8 @@ type Regs struct {
 	Groups int
 	// AtW: bits of the longest memory's address, 2 to 16.
 	AtW int
+	// IdleW: log2 of the cycles after which an engine that makes no frame has none inside, 2 to 16.
+	IdleW int
 }
 
 // At are the registers whose page begins at a byte address.
@@ -97,6 +99,7 @@ func (p Regs) Module() (*graph.Module, error) {
 	rules.Refuse(p.Kinds < 1 || p.Kinds > 6, "KINDS must be 1 to 6")
 	rules.Refuse(p.Halts < 0 || p.Halts >= leaf.Pow2(p.Kinds), "HALTS must be some of the KINDS")
 	rules.Refuse(p.Groups < 1, "GROUPS must be at least 1")
+	rules.Refuse(p.IdleW < 2 || p.IdleW > 16, "IDLE_W must be 2 to 16")
 	rules.Refuse(p.AtW < 2 || p.AtW > AddressBits, "AT_W must be 2 to 16")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -113,9 +116,9 @@ func (p Regs) Module() (*graph.Module, error) {
 		Name: "inc_ecc_regs", Block: "", Source: source, Latency: "1 cycle",
 		Purpose: "how many words of an engine's memories were corrected and lost, by kind, and what the engine stops for",
 		Params: []graph.Param{{Name: "AXIL_W", Value: p.AxilW}, {Name: "PAGE", Value: p.Page}, {Name: "KINDS", Value: p.Kinds},
-			{Name: "HALTS", Value: p.Halts}, {Name: "GROUPS", Value: p.Groups}, {Name: "AT_W", Value: p.AtW}},
+			{Name: "HALTS", Value: p.Halts}, {Name: "GROUPS", Value: p.Groups}, {Name: "AT_W", Value: p.AtW}, {Name: "IDLE_W", Value: p.IdleW}},
 		Ports: append(page.Bus(p.AxilW),
-			leaf.In("fixed", p.Kinds), leaf.In("lost", p.Kinds), leaf.In("live", p.Groups), leaf.Out("halt", 1), leaf.Out("any_fixed", 1), leaf.Out("any_lost", 1),
+			leaf.In("fixed", p.Kinds), leaf.In("lost", p.Kinds), leaf.In("live", p.Groups), leaf.In("moves", 1), leaf.Out("halt", 1), leaf.Out("any_fixed", 1), leaf.Out("any_lost", 1),
 			leaf.In("tables_ready", 1), leaf.Out("ready", 1), leaf.Out("mem_rst", 1), leaf.Out("init", 1), leaf.Out("at", AddressBits)),
 		Submodules: []*graph.Module{inside},
 	}, nil

@@ -4,7 +4,8 @@
 //
 // Contract
 //   registers   word 0 of the page STATUS: halted in bit 0, and from bit 8 on the kinds of memories of which a word was lost since CLEAR, read only.
-//               Word 1 CLEAR: bit 0 written 1 clears STATUS and starts anew, unless a group is live; reads 0. Word 4 + k CORRECTED: reads of kind k that were
+//               Word 1 CLEAR: bit 0 written 1 clears STATUS and starts anew, once no group is live and `moves` was low for 2**IDLE_W cycles:
+//               then nothing is inside that was made of a lost word; reads 0. Word 4 + k CORRECTED: reads of kind k that were
 //               corrected, modulo 2**32; word 10 + k LOST: those that could not be. Two of a kind in one cycle are one
 //   halt        from the cycle behind the one in which a word is lost of a kind in HALTS, until CLEAR
 //   start       when `tables_ready` rises after reset, and behind CLEAR, `init` is high for 2**AT_W cycles and `at` runs through all addresses of the
@@ -27,7 +28,9 @@ module inc_ecc_regs #(
     // groups
     parameter GROUPS = 2,
     // bits of the longest memory's address, 2 to 16
-    parameter AT_W   = 4
+    parameter AT_W   = 4,
+    // log2 of the cycles after which an engine that makes no frame has none inside, 2 to 16
+    parameter IDLE_W = 11
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -72,6 +75,8 @@ module inc_ecc_regs #(
     input  wire [KINDS-1:0]       fixed,
     input  wire [KINDS-1:0]       lost,
     input  wire [GROUPS-1:0]      live,
+    // the engine has a beat of a frame of its own
+    input  wire                   moves,
     output wire                   halt,
     // some kind's
     output wire                   any_fixed,
@@ -100,6 +105,9 @@ module inc_ecc_regs #(
         end
         if (GROUPS < 1) begin : gen_bad_groups
             $error("inc_ecc_regs: GROUPS must be at least 1");
+        end
+        if (IDLE_W < 2 || IDLE_W > 16) begin : gen_bad_idle_w
+            $error("inc_ecc_regs: IDLE_W must be 2 to 16");
         end
         if (AT_W < 2 || AT_W > 16) begin : gen_bad_at_w
             $error("inc_ecc_regs: AT_W must be 2 to 16");
@@ -204,7 +212,9 @@ module inc_ecc_regs #(
     reg [32*KINDS-1:0] fixed_count_reg, lost_count_reg;
     wire [KINDS-1:0]   fixed_now = fixed & {KINDS{ready_reg}};
     wire [KINDS-1:0]   lost_now  = lost & {KINDS{ready_reg}};
-    assign             clears    = we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}};
+    reg                wants_reg;      // CLEAR was written
+    reg [IDLE_W-1:0]   idle_reg;
+    assign             clears    = wants_reg && live == {GROUPS{1'b0}} && !moves && &idle_reg;
 
     assign halt      = halt_reg;
     assign any_fixed = |fixed_now;
@@ -229,6 +239,8 @@ module inc_ecc_regs #(
 
     integer k;
     always @(posedge clk) begin
+        wants_reg <= (we && wword == W_CLEAR && wdata[0]) || (wants_reg && !clears);
+        idle_reg  <= moves || live != {GROUPS{1'b0}} || clears ? {IDLE_W{1'b0}} : idle_reg + {{(IDLE_W-1){1'b0}}, !(&idle_reg)};
         // what comes while STATUS is cleared stays
         lost_reg <= lost_now | (lost_reg & {KINDS{!clears}});
         halt_reg <= |(lost_now & STOPS) || (halt_reg && !clears);
@@ -241,6 +253,8 @@ module inc_ecc_regs #(
             end
         end
         if (rst) begin
+            wants_reg       <= 1'b0;
+            idle_reg        <= {IDLE_W{1'b0}};
             lost_reg        <= {KINDS{1'b0}};
             halt_reg        <= 1'b0;
             fixed_count_reg <= {(32*KINDS){1'b0}};

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"incforge/contract"
@@ -19,6 +20,8 @@ type Options struct {
 	// Count is how many times bits are inverted, of each kind of memory (one bit, and two) all its memories together.
 	Count int
 	Seed  uint64
+	// Kinds are those whose memories are tried, none if all are.
+	Kinds []string
 	// Progress, if not nil, is told after each piece of work.
 	Progress func(text string)
 }
@@ -79,7 +82,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	}
 	var out []Result
 	for _, kind := range contract.MemoryKinds() {
-		if len(c.targets[kind.Name]) == 0 {
+		if len(c.targets[kind.Name]) == 0 || len(o.Kinds) > 0 && !slices.Contains(o.Kinds, kind.Name) {
 			continue
 		}
 		for bits := 1; bits <= 2; bits++ {
@@ -247,8 +250,20 @@ func (e *engine) again(r *Result, halted bool) error {
 	if err := e.ctl.Set("ECC_CLEAR", 0, "clear", 1); err != nil {
 		return err
 	}
-	if on, err := e.ctl.Get("ECC_STATUS", 0, "halted"); err != nil || on != 0 {
-		return errors.Join(err, fmt.Errorf("%w: the engine stays halted", ErrWrong))
+	for tries := 0; ; tries++ {
+		status, err := e.ctl.Read("ECC_STATUS", 0)
+		if err != nil {
+			return err
+		}
+		if status == 0 {
+			break
+		}
+		if tries > 100 {
+			return fmt.Errorf("%w: ECC_STATUS stays %#x", ErrWrong, status)
+		}
+		if err := e.quiet(256); err != nil {
+			return err
+		}
 	}
 	r.Missing += e.missing
 	e.missing = 0

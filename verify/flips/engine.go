@@ -137,11 +137,21 @@ func (e *engine) stop() error {
 		if err := e.step(); err != nil {
 			return err
 		}
-		if e.Waiting() == 0 && e.Still() > 256 {
+		if e.Waiting() == 0 && e.Still() > 256 && e.net.Now() >= e.Now() {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w: frames still move %d cycles after all hosts fell silent and all groups were stopped", ErrWrong, drain)
+}
+
+// quiet lets some cycles pass in which nobody sends.
+func (e *engine) quiet(cycles uint64) error {
+	for until := max(e.net.Now(), e.Now()) + cycles; e.net.Now() < until; {
+		if err := e.step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drain is how many cycles it may take until nothing moves any more, at least.
@@ -157,7 +167,7 @@ func (e *engine) step() error {
 
 // run lets the network run, and has hosts always something to send and some frame that is nobody's on its way.
 func (e *engine) run(cycles uint64) error {
-	until := e.net.Now() + cycles
+	until := max(e.net.Now(), e.Now()) + cycles // registers take time in which the network stands still
 	for e.net.Now() < until {
 		for _, x := range e.groups {
 			for len(x.hosts) > 0 && !x.hosts[0].Dead() && x.hosts[0].Posted()-x.hosts[0].Completed() < 1<<x.set.Log2N {
@@ -275,7 +285,7 @@ func (e *engine) right(port int, p *roce.Packet) error {
 		n := p.PSN.Diff(x.set.Start)
 		if !p.Op.IsSend() {
 			if n < -1 || n >= len(x.expected) {
-				return fmt.Errorf("acknowledges what was never sent: %v", p)
+				return fmt.Errorf("acknowledges what was never sent: %v, message %d of %d", p, n, len(x.expected))
 			}
 			return nil
 		}
