@@ -77,7 +77,7 @@ func (b *builder) memories() {
 	status.Fields = []Field{{Name: "halted", LSB: 0, Width: 1, Doc: "The engine stopped: no group is live, and nothing that it makes leaves."}}
 	clear.Name, clear.Offset, clear.Access = "ECC_CLEAR", MemoryBase+4, RW
 	clear.Doc = "Clears ECC_STATUS, tables and state."
-	clear.Fields = []Field{{Name: "clear", LSB: 0, Width: 1, SelfClearing: true, Doc: "Written 1: once no group is enabled and nothing is inside, clear ECC_STATUS and all tables and state, which read 0 then as after reset; the engine goes on."}}
+	clear.Fields = []Field{{Name: "clear", LSB: 0, Width: 1, SelfClearing: true, Doc: "Written 1 while no group is enabled: once nothing is inside, clear ECC_STATUS and all tables and state, which read 0 then as after reset; the engine goes on."}}
 	var counters []Register
 	for i, k := range MemoryKinds() {
 		status.Fields = append(status.Fields, Field{Name: k.Name, LSB: 8 + i, Width: 1, Doc: "A word was lost of " + k.Doc + "."})

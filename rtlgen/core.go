@@ -263,7 +263,7 @@ func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
 	c.Connect(b.gate.Pin("all"), b.parse.Pin("room"))
 	c.Connect(b.send.Pin("room"), b.parse.Pin("room_raw"))
 	c.Connect(b.lookup.Pin("fwd_valid"), b.parse.Pin("fwd_valid"))
-	c.Connect(b.bypass(), b.parse.Pin("fwd_bypass"))
+	c.Connect(b.lookup.Pin("fwd_bypass"), b.parse.Pin("fwd_bypass"))
 	c.Link(b.parse, b.send, "raw_")
 	c.Link(b.parse, b.icrcCheck, "crc_")
 	c.Link(b.parse, b.packets, "pay_")

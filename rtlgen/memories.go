@@ -101,7 +101,7 @@ func (b *blocks) live() graph.Pin {
 	return b.guard.contain.Pin("live")
 }
 
-// bypass is whether a frame that was looked up is bypassed.
+// bypass is whether a frame that was looked up leaves unchanged. The other blocks take it for bypassed even if it does not.
 func (b *blocks) bypass() graph.Pin {
 	if b.guard == nil {
 		return b.lookup.Pin("fwd_bypass")

@@ -5,7 +5,7 @@
 // Contract
 //   halt        while it is high no group is live for the blocks that decide, and a frame of the engine that begins is taken and goes nowhere.
 //               One that has begun goes on: its header was read, and its fate decided, before
-//   bypass      a frame that LookupTable would bypass is not, if a word that it was looked up by is lost: nobody knows whose it is
+//   bypass      a frame that LookupTable would bypass does not leave, if a word that it was looked up by is lost: nobody knows whose it is
 //   latency     0 cycles from s_ to m_, and from live_in and bypass_in to live and bypass
 //   throughput  1 beat per cycle
 //   stall       m_ready low keeps the beat offered, unless its frame goes nowhere

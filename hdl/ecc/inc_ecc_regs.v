@@ -4,7 +4,7 @@
 //
 // Contract
 //   registers   word 0 of the page STATUS: halted in bit 0, and from bit 8 on the kinds of memories of which a word was lost since CLEAR, read only.
-//               Word 1 CLEAR: bit 0 written 1 clears STATUS and starts anew, once no group is live and `moves` was low for 2**IDLE_W cycles:
+//               Word 1 CLEAR: bit 0 written 1 while no group is live clears STATUS and starts anew, once `moves` was low for 2**IDLE_W cycles:
 //               then nothing is inside that was made of a lost word; reads 0. Word 4 + k CORRECTED: reads of kind k that were
 //               corrected, modulo 2**32; word 10 + k LOST: those that could not be. Two of a kind in one cycle are one
 //   halt        from the cycle behind the one in which a word is lost of a kind in HALTS, until CLEAR
@@ -239,7 +239,7 @@ module inc_ecc_regs #(
 
     integer k;
     always @(posedge clk) begin
-        wants_reg <= (we && wword == W_CLEAR && wdata[0]) || (wants_reg && !clears);
+        wants_reg <= (we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}}) || (wants_reg && !clears);
         idle_reg  <= moves || live != {GROUPS{1'b0}} || clears ? {IDLE_W{1'b0}} : idle_reg + {{(IDLE_W-1){1'b0}}, !(&idle_reg)};
         // what comes while STATUS is cleared stays
         lost_reg <= lost_now | (lost_reg & {KINDS{!clears}});
