@@ -3,7 +3,9 @@
 // inc_ecc_1rw: memory with one port that reads or writes, and check bits.
 //
 // Contract
-//   as inc_ram_1rw, of which there is one inside with the check bits in its words; and
+//   latency     1 cycle from en without we to rdata, as of inc_ram_1rw, of which there is one inside with the check bits in its words
+//   throughput  one access per cycle
+//   stall       rdata holds while nothing is read: without en, and during a write
 //   check bits  added before the write and taken off behind the read, in the same cycle: inc_ecc_in, inc_ecc_out
 //   single      one wrong bit of a codeword is corrected in what is read; the memory keeps it
 //   double      two are found: what is read then says KIND, as in inc_ecc_out

@@ -3,7 +3,9 @@
 // inc_ecc_2c: memory with a write port on one clock and a read port on another, and check bits.
 //
 // Contract
-//   as inc_ram_2c, of which there is one inside with the check bits in its words; and
+//   latency     1 cycle of rclk from re and raddr to rdata, as of inc_ram_2c, of which there is one inside with the check bits in its words
+//   throughput  one write a cycle of wclk and one read a cycle of rclk
+//   stall       rdata holds while re is low
 //   check bits  added before the write and taken off behind the read, in the same cycle: inc_ecc_in, inc_ecc_out
 //   single      one wrong bit of a codeword is corrected in what is read; the memory keeps it
 //   double      two are found: what is read then says KIND, as in inc_ecc_out

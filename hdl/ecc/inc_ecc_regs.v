@@ -11,6 +11,7 @@
 //   start       when `tables_ready` rises after reset, and behind CLEAR, `init` is high for 2**AT_W cycles and `at` runs through all addresses of the
 //               memories; then `ready` is high. Until then nothing is counted, and accesses wait. `mem_rst` is high from reset to the first `ready`
 //   latency     a read … its counter 1 cycle
+//   throughput  a read of each kind a cycle
 //   access      as inc_page: all that is not of the page is answered by whoever is behind m_axil
 //   stall       none
 //   reset       counters and STATUS 0, init and mem_rst high

@@ -136,6 +136,9 @@ func (c *campaign) looks(r *Result) int {
 	return 6
 }
 
+// enough is from how many inverted bits on some must have been read.
+const enough = 100
+
 // run is one engine's life.
 func (c *campaign) run(ctx context.Context, kind contract.MemoryKind, bits int, flip bool) (*engine, Result, error) {
 	r := Result{Kind: kind.Name, Bits: bits, Memories: len(c.targets[kind.Name])}
@@ -162,6 +165,9 @@ func (c *campaign) run(ctx context.Context, kind contract.MemoryKind, bits int, 
 		}
 	}
 	err = e.end(&r)
+	if err == nil && flip && r.Seen == 0 && c.o.Count >= enough {
+		err = fmt.Errorf("%w: bits were inverted %d times, and no counter says so", ErrWrong, r.Injected)
+	}
 	r.Spoilt, r.Cycles = e.spoilt, e.Now()
 	return e, r, err
 }

@@ -85,7 +85,7 @@ const model = `
         fired = 1'b0;
         upset = 1'b0;
     end
-    wire             fires = set != fired && READS;
+    wire             fires = set != fired && READS && !(here && mem_pins[1]);
 
     always @(posedge WCLK) begin
         if (WRITES) begin
