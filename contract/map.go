@@ -29,6 +29,7 @@ func NewModel(p Params) (Model, error) {
 	b.pipes()
 	b.messages()
 	b.interrupts()
+	b.memories()
 	b.ports()
 	b.priorities()
 	b.endpoints()

@@ -71,6 +71,10 @@ type Params struct {
 	VLAN bool `json:"vlan,omitempty"`
 	// Interrupts tells that there is an interrupt line (docs/interrupts.md).
 	Interrupts bool `json:"interrupts,omitempty"`
+	// ECCAll tells, beside ECC, that all other memories of an engine correct single errors too (docs/memories.md).
+	ECCAll bool `json:"ecc_all,omitempty"`
+	// MemoryPins is how many input pins every memory has beside its own; the tops have them as mem_pins.
+	MemoryPins int `json:"memory_pins,omitempty"`
 	// Priorities is how many queues a port has on the way out, one a priority; 0 stands for 1.
 	Priorities int `json:"priorities,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
@@ -127,6 +131,12 @@ func (p Params) check() error {
 	}
 	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && (p.PortBytes == 0 || p.EngineCount() > 1) {
 		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes and one engine", p.Priorities, MaxPriorities)
+	}
+	if p.ECCAll && (!p.ECC || p.Mode == 1) {
+		return fmt.Errorf("params.ecc_all is true, with ecc %v and mode %d: it goes with ecc, in Modes II and III", p.ECC, p.Mode)
+	}
+	if p.MemoryPins < 0 || p.MemoryPins > MaxMemoryPins {
+		return fmt.Errorf("params.memory_pins is %d, it must be from 0 to %d", p.MemoryPins, MaxMemoryPins)
 	}
 	if n := p.EngineCount(); p.Engines < 0 || n > MaxEngines || n > 1 && ceilPow2(p.Groups) != p.Groups {
 		return fmt.Errorf("params.engines is %d, params.groups %d: from 1 to %d engines, several with a power of two of groups", p.Engines, p.Groups, MaxEngines)

@@ -121,6 +121,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	}
 	c := graph.NewComposite(p.Name+"_core",
 		fmt.Sprintf("Mode %s engine: one AXI4-Stream in, one out, tuser = {port, err}", strings.Repeat("I", p.Mode)))
+	c.Change(changes(p))
 	ports(c, model.AddrBits)
 	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: d.TUserBits}
 	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
@@ -139,7 +140,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
-		EOFDelay: endDelay(p), Margin: parser.WordsBehind})
+		EOFDelay: endDelay(p), Margin: parser.WordsBehind, ECC: p.ECCAll})
 	counters := len(blockCounters(p))
 	mode := addMode(c, p, model.AddrBits, counters)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
@@ -158,7 +159,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
 	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits,
 		Margin: parser.BeatsBehind, Flops: leaf.Bit(d.ForwardFlops)})
-	gate := c.Add("u_gate", parser.Gate{Width: 4})
+	gate := c.Add("u_gate", parser.Gate{Width: 4 + leaf.Bit(p.ECCAll)})
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
@@ -170,6 +171,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	if err := b.options(c, p, model); err != nil {
 		return nil, err
 	}
+	b.guard = addGuard(c, p, model.AddrBits)
 	b.receive(c, in)
 	b.judge(c)
 	ranges(c, p, d, b.steps, b.decide, slots, translate)
@@ -180,6 +182,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	if p.Park {
 		b.park(c, p)
 	}
+	b.guard.protect(c, &b)
+	pins(c, p)
 	return c.Build()
 }
 
@@ -223,7 +227,7 @@ func aggregates(p params.Params) aggregatedata.AggregateData {
 	d := p.Derived()
 	a := aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
 		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
-		Tree: leaf.Bit(p.Accumulate == params.Reproducible), Eager: p.EagerTree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
+		Tree: leaf.Bit(p.Accumulate == params.Reproducible), Eager: p.EagerTree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Flagged: p.ECCAll, Banks: p.PayloadBanks,
 		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
 		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)}
 	if p.Mode == 1 {
@@ -248,12 +252,14 @@ type blocks struct {
 	tags *tags
 	// the interrupts, if there are any
 	interrupts *graph.Instance
+	// what stands beside memories with check bits, if all have them
+	guard *guard
 }
 
 // receive connects the way in: beats go to all who need them, as long as all have room.
 func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
 	b.tags.in(c, b, in)
-	c.Connect(graph.Concat(b.csrs.Pin("ready"), b.send.Pin("room"), b.packets.Pin("room"), b.lookup.Pin("room")), b.gate.Pin("each"))
+	c.Connect(b.rooms(), b.gate.Pin("each"))
 	c.Connect(b.gate.Pin("all"), b.parse.Pin("room"))
 	c.Connect(b.send.Pin("room"), b.parse.Pin("room_raw"))
 	c.Connect(b.lookup.Pin("fwd_valid"), b.parse.Pin("fwd_valid"))
@@ -355,14 +361,14 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 	c.Connect(b.txStep.Pin("next"), b.icrcInsert.Pin("step_next"))
 	c.LinkAs(b.icrcInsert, "tail_", b.txTail, "")
 	c.Connect(b.txTail.Pin("crc"), b.icrcInsert.Pin("tail_crc"))
-	c.LinkAs(b.icrcInsert, "m_", b.send, "eng_")
-	c.LinkAs(b.send, "eng_", b.icrcInsert, "m_")
+	b.leave(c)
 	b.tags.out(c, b, out)
 }
 
 // control connects the registers.
 func (b *blocks) control(c *graph.Composite) {
-	c.Connect(b.slots.Pin("grp_live"), b.steps.Pin("grp_live"), b.csrs.Pin("grp_live"))
+	c.Connect(b.live(), b.steps.Pin("grp_live"))
+	c.Connect(b.slots.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	if b.messages == nil {
 		b.tags.registers(c, b, b.csrs)
 		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))

@@ -32,7 +32,7 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 		for _, name := range []string{"slot_mask", "slot_opcode", "slot_plen", "slot_pad", "slot_se", "slot_ext", "slot_ce"} {
 			c.Connect(slots.Pin(name), decide.Pin(name)) // of an action
 		}
-		c.Connect(slots.Pin("grp_live"), decide.Pin("grp_live"), repeat.Pin("grp_live"))
+		c.Connect(b.live(), decide.Pin("grp_live"), repeat.Pin("grp_live"))
 		c.Connect(slots.Pin("init_valid"), repeat.Pin("init_valid"))
 		c.Connect(slots.Pin("init_ei"), repeat.Pin("init_ei"), answer.Pin("init_ei"))
 		c.Connect(slots.Pin("init_psn"), answer.Pin("init_psn"))

@@ -15,13 +15,16 @@ import (
 // irqPort is the name of the interrupt line in both tops.
 const irqPort = "irq"
 
-// registerBus joins the register bus of a core with the first of its blocks of registers, behind that of the interrupts if there is one.
+// registerBus joins the register bus of a core with the first of its blocks of registers, behind those of the memories' errors and of the interrupts, if there are any.
 func (b *blocks) registerBus(c *graph.Composite, first *graph.Instance) {
-	if b.interrupts == nil {
-		chain(c, first)
-		return
+	all := []*graph.Instance{first}
+	if b.interrupts != nil {
+		all = append([]*graph.Instance{b.interrupts}, all...)
 	}
-	chain(c, b.interrupts, first)
+	if b.guard != nil { // accesses wait until it has cleared the memories
+		all = append([]*graph.Instance{b.guard.regs}, all...)
+	}
+	chain(c, all...)
 }
 
 // chain joins the register bus of a top with blocks of registers, one behind the other.
@@ -71,6 +74,12 @@ func (b *blocks) calls(c *graph.Composite, p params.Params, refused, failed *gra
 				pin = count.Bit(slices.Index(names, name))
 			}
 			from = append(from, pin)
+			if name == "ECC_CORRECTED" && b.guard != nil {
+				from = append(from, b.guard.regs.Pin("any_fixed"))
+			}
+			if name == "ECC_DOUBLE" && b.guard != nil {
+				from = append(from, b.guard.regs.Pin("any_lost"))
+			}
 		}
 		events = append(events, happens(c, "u_event_"+cause.Name, rise, from...))
 	}

@@ -18,6 +18,7 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 		return withEngines(p, model, core)
 	}
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%s with one pair of AXI4-Streams for each of %d ports", core.Name, p.Ports))
+	c.Change(withMemoryPins(p))
 	ports(c, model.AddrBits)
 	engine := c.Instance("u_core", core)
 	arbiter := c.Add("u_arbiter", stream.PortArbiter{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
@@ -42,6 +43,7 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 			c.Connect(engine.Pin(o.name), c.Output(o.name, o.bits, graph.Doc(o.doc)))
 		}
 	}
+	pins(c, p)
 	return c.Build()
 }
 

@@ -28,6 +28,7 @@ type crossbar struct {
 func withEngines(p params.Params, model contract.Model, core *graph.Module) (*graph.Module, error) {
 	d := p.Derived()
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%d of %s with one pair of AXI4-Streams for each of %d ports", p.Engines, core.Name, p.Ports))
+	c.Change(withMemoryPins(p))
 	ports(c, model.AddrBits)
 	cores := make([]*graph.Instance, p.Engines)
 	for e := range cores {
@@ -60,6 +61,7 @@ func withEngines(p params.Params, model contract.Model, core *graph.Module) (*gr
 	line(c, p, cores, q)
 	x.wire()
 	x.monitor(cores)
+	pins(c, p)
 	return c.Build()
 }
 

@@ -73,7 +73,7 @@ func (t *tags) in(c *graph.Composite, b *blocks, in graph.StreamEnd) {
 		c.Link(b.parse, b.packets, "eof_")
 		c.Link(b.parse, b.lookup, "hdr_")
 		c.Connect(b.icrcCheck.Pin("icrc_ok"), b.packets.Pin("eof_icrc_ok"))
-		c.Link(b.lookup, b.send, "fwd_")
+		b.ways(c)
 		return
 	}
 	c.ConnectStream(in, t.strip.Stream("s_axis"))
@@ -89,7 +89,7 @@ func (t *tags) in(c *graph.Composite, b *blocks, in graph.StreamEnd) {
 	c.Connect(b.parse.Pin("hdr_valid"), t.check.Pin("hdr_valid"))
 	c.Connect(b.parse.Pin("hdr_qpn"), t.check.Pin("hdr_qpn"))
 	c.Connect(b.lookup.Pin("fwd_valid"), b.send.Pin("fwd_valid"))
-	c.Connect(b.lookup.Pin("fwd_bypass"), b.send.Pin("fwd_bypass"))
+	c.Connect(b.bypass(), b.send.Pin("fwd_bypass"))
 	c.Connect(graph.Concat(t.check.Pin("fwd_tag"), b.lookup.Pin("fwd_port")), b.send.Pin("fwd_port"))
 	c.Connect(b.parse.Pin("eof_valid"), b.packets.Pin("eof_valid"), t.check.Pin("eof_valid"))
 	c.Connect(b.parse.Pin("eof_err"), t.check.Pin("eof_err"))

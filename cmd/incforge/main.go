@@ -143,7 +143,7 @@ command ends within two seconds with what it knows so far; a second signal ends 
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log more, to stderr")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "log errors only")
-	root.AddCommand(a.gen(), a.lint(), a.verify(), a.chaos(), a.shapes(), a.replay(), a.live(), a.lab(), a.synth(), a.openroad(), a.fpga(), a.bench(), a.config(), a.report(), a.doctor())
+	root.AddCommand(a.gen(), a.lint(), a.verify(), a.flips(), a.chaos(), a.shapes(), a.replay(), a.live(), a.lab(), a.synth(), a.openroad(), a.fpga(), a.bench(), a.config(), a.report(), a.doctor())
 	root.AddCommand(a.agent(), a.manager(), a.host(), a.perf(), a.clusterStatus(), a.collective(), a.flows(), a.modelcheck(), a.mutate(), a.coverage(), a.prove(), a.evidence(), pricing.Sweep(a.program))
 	return root
 }

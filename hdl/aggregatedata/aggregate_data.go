@@ -39,6 +39,8 @@ type AggregateData struct {
 	Stages int
 	// ECC: 1 if the payload memory corrects single errors, else 0.
 	ECC int
+	// Flagged: whether words of the packet buffer may be lost, and say so; only with ECC.
+	Flagged bool
 	// Banks: single-port banks of the payload memory; 1: one memory with two ports.
 	Banks int
 	// F32, F16 and B16: whether the type is there; INT32's adder always is.
@@ -71,6 +73,7 @@ func (p AggregateData) rules() *leaf.Rules {
 		"MTU_WORDS must be a power of two of WORDS_W - 1 bits, at least 2")
 	rules.Refuse(p.Stages < 1 || p.ECC < 0 || p.ECC > 1, "STAGES must be at least 1 and ECC 0 or 1")
 	rules.Refuse(p.Eager && p.Tree == 0, "only a tree can be eager")
+	rules.Refuse(p.Flagged && p.ECC == 0, "words that may be lost go with ECC")
 	return rules
 }
 
@@ -137,12 +140,16 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	return m, nil
 }
 
-// source is its text, with the tree that it has.
+// source is its text, with what it has.
 func (p AggregateData) source() ([]byte, error) {
+	var macros []string
 	if p.Eager {
-		return leaf.SourceWith(files, "inc_aggregate_data", leaf.EagerMacro)
+		macros = append(macros, leaf.EagerMacro)
 	}
-	return leaf.Source(files, "inc_aggregate_data")
+	if p.Flagged {
+		macros = append(macros, leaf.ECCMacro)
+	}
+	return leaf.SourceWith(files, "inc_aggregate_data", macros...)
 }
 
 // parts are its submodules; the payload memory is the first.
@@ -170,7 +177,11 @@ func (p AggregateData) parts() []graph.Describer {
 
 // ports are those of the Verilog: operations, words of the packet buffer, results, the memory's errors.
 func (p AggregateData) ports() []graph.Port {
-	return []graph.Port{
+	var bad []graph.Port
+	if p.Flagged {
+		bad = append(bad, leaf.In("rd_bad", 1))
+	}
+	return append([]graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.Out("op_ready", 1),
@@ -205,5 +216,5 @@ func (p AggregateData) ports() []graph.Port {
 		leaf.In("inject_flips", 2),
 		leaf.Out("count_corrected", 1),
 		leaf.Out("count_double", 1),
-	}
+	}, bad...)
 }

@@ -97,6 +97,10 @@ module inc_aggregate_data #(
     output wire               rd_en,
     output wire [PKT_W-1:0]   rd_addr,
     input  wire [8*BYTES-1:0] rd_data,
+`ifdef INC_ECC
+    // the word is lost: a row made of it is as one that the memory could not correct
+    input  wire               rd_bad,
+`endif
 
     // results
     input  wire               emit_room,
@@ -708,7 +712,17 @@ module inc_aggregate_data #(
     endgenerate
     wire [1:0]       x_op   = x_pass ? 2'd0 : x_function;
     wire             x_int  = x_pass || x_dtype == D_INT32;
+`ifdef INC_ECC
+    reg  word_bad_reg;               // of the packet's word of which X has a row
+    always @(posedge clk) begin
+        if (m_takes) begin
+            word_bad_reg <= rd_bad;
+        end
+    end
+    assign x_bad = (x_read && (x_take_sum ? bad_reg[DEPTH-1] : slot_bad)) || (x_take && word_bad_reg);
+`else
     assign x_bad = x_read && (x_take_sum ? bad_reg[DEPTH-1] : slot_bad);
+`endif
 
     wire [WIDTH-1:0] lane_a, lane_b;
     wire [1:0]       lane_op;

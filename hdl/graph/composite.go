@@ -30,6 +30,7 @@ type Composite struct {
 	links         []StreamLink
 	bundles       []Bundle
 	errs          Errors
+	change        func(*Module) (*Module, error)
 	built         bool
 	refused       bool // an instance was refused; what only it would read is not reported
 }
@@ -201,9 +202,18 @@ func (c *Composite) Instance(name string, m *Module) *Instance {
 	return inst
 }
 
+// Change has Add take, in the place of a module, what f makes of it.
+func (c *Composite) Change(f func(*Module) (*Module, error)) { c.change = f }
+
+// Instances are those added so far, in their order.
+func (c *Composite) Instances() []*Instance { return slices.Clone(c.instances) }
+
 // Add adds an instance of the module that d describes, or records why d is illegal.
 func (c *Composite) Add(name string, d Describer) *Instance {
 	m, err := d.Module()
+	if err == nil && c.change != nil {
+		m, err = c.change(m)
+	}
 	if err != nil {
 		inst := &Instance{Name: name, Module: m, c: c, pos: caller()}
 		c.fail("instance %s/%s: %v", c.name, name, err)

@@ -84,6 +84,9 @@ const EagerMacro = "INC_EAGER"
 // PoisonMacro guards, likewise, what Mode I has for groups that met a double error of the payload memory.
 const PoisonMacro = "INC_POISON"
 
+// ECCMacro guards what a block has for memories with check bits beside that of the payload (ecc: all).
+const ECCMacro = "INC_ECC"
+
 // ReleaseMacro guards, likewise, what Mode I has for releases.
 const ReleaseMacro = "INC_RELEASE"
 
@@ -106,7 +109,7 @@ func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 // SourceWith is Source of the module with what the macros guard.
 func SourceWith(files embed.FS, module string, macros ...string) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
-	for _, macro := range []string{ParkMacro, EagerMacro, PoisonMacro, ReleaseMacro} {
+	for _, macro := range []string{ParkMacro, EagerMacro, PoisonMacro, ReleaseMacro, ECCMacro} {
 		if err == nil {
 			text, err = resolve(text, macro, slices.Contains(macros, macro))
 		}

@@ -51,7 +51,13 @@ module inc_packet_buffer #(
     input  wire [ADDR_W-1:0]  oldest,
     input  wire               rd_en,
     input  wire [ADDR_W-1:0]  rd_addr,
+`ifdef INC_ECC
+    output wire [8*BYTES-1:0] rd_data,
+    // the word had more wrong bits than can be corrected
+    output wire               rd_bad
+`else
     output wire [8*BYTES-1:0] rd_data
+`endif
 );
 
 `ifndef __ICARUS__
@@ -100,7 +106,11 @@ module inc_packet_buffer #(
         .wdata (pay_data),
         .re    (rd_en),
         .raddr (rd_addr),
+`ifdef INC_ECC
+        .rdata ({rd_bad, rd_data})
+`else
         .rdata (rd_data)
+`endif
     );
 
     // The address behind the frame's last word. Words of the frames behind it may have come since.

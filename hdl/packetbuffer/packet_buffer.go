@@ -23,6 +23,8 @@ type PacketBuffer struct {
 	EOFDelay int
 	// Margin: words that may still come when room has fallen; 1 to 2**ADDR_W - 2.
 	Margin int
+	// ECC: its memory has check bits (package ecc), and says of a word that it is lost.
+	ECC bool
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -36,11 +38,15 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_packet_buffer")
+	macros, bad := []string{}, []graph.Port{}
+	if p.ECC {
+		macros, bad = append(macros, leaf.ECCMacro), append(bad, leaf.Out("rd_bad", 1))
+	}
+	source, err := leaf.SourceWith(files, "inc_packet_buffer", macros...)
 	if err != nil {
 		return nil, err
 	}
-	words := ram.Memory{Name: "inc_mem_packets", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}
+	words := ram.Memory{Name: "inc_mem_packets", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW, Flag: p.ECC}
 	memory, err := words.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_packet_buffer: %w", err)
@@ -59,7 +65,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 			{Name: "EOF_DELAY", Value: p.EOFDelay},
 			{Name: "MARGIN", Value: p.Margin},
 		},
-		Ports: []graph.Port{
+		Ports: append([]graph.Port{
 			leaf.In("clk", 1),
 			leaf.In("rst", 1),
 			leaf.Out("room", 1),
@@ -80,7 +86,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 			leaf.In("rd_en", 1),
 			leaf.In("rd_addr", p.AddrW),
 			leaf.Out("rd_data", 8*p.Bytes),
-		},
+		}, bad...),
 		Memories:   []graph.Memory{words.At("u_words", "packet")},
 		Submodules: []*graph.Module{memory, fifo},
 	}, nil

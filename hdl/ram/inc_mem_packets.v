@@ -27,7 +27,12 @@ module inc_mem_packets #(
 
     input  wire              re,
     input  wire [ADDR_W-1:0] raddr,
+`ifdef INC_ECC
+    // with a bit above it that says that it is lost
+    output wire [BITS:0]     rdata
+`else
     output wire [BITS-1:0]   rdata
+`endif
 );
 
     inc_ram_1r1w #(.WORDS(WORDS), .BITS(BITS), .ADDR_W(ADDR_W)) u_ram (

@@ -23,6 +23,9 @@ type Memory struct {
 	AddrW int
 	// Style as in RAM; only the payload's wrappers have the parameter.
 	Style int
+	// Flag: what is read has a bit above it that says that it is lost. Only inc_mem_packets has it, around a memory with check bits
+	// (package ecc).
+	Flag bool
 }
 
 // wrapper says what a wrapper is for.
@@ -90,7 +93,12 @@ func (p Memory) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.name, err)
 	}
-	source, err := leaf.Source(files, w.name)
+	macros, ports := []string{}, slices.Clone(inside.Ports)
+	if p.Flag {
+		macros = append(macros, leaf.ECCMacro)
+		ports[slices.IndexFunc(ports, func(port graph.Port) bool { return port.Name == "rdata" })].Width++
+	}
+	source, err := leaf.SourceWith(files, w.name, macros...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +108,7 @@ func (p Memory) Module() (*graph.Module, error) {
 	}
 	return &graph.Module{
 		Name: w.name, Block: "", Source: source, Latency: inside.Latency, Purpose: w.purpose,
-		Params: slices.Clone(params), Ports: inside.Ports,
+		Params: slices.Clone(params), Ports: ports,
 		Memories:   []graph.Memory{{Path: "u_ram", Words: p.Words, Bits: p.Bits, Role: "memory", Module: inside.Name, OnePort: w.onePort}},
 		Submodules: []*graph.Module{inside},
 	}, nil

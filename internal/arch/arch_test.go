@@ -48,6 +48,7 @@ func rooms() []Room {
 		{"verify/code", 1, "lines, branches and bits of the Verilog that were reached"},
 		{"verify/result", 2, "results as JSON lines and JUnit"},
 		{"verify/ctrl", 3, "writes an engine's registers"},
+		{"verify/dut/upset", 3, "models of memories whose bits can be inverted"},
 		{"verify/dut", 4, "an engine behind one interface: Verilog, netlist or reference"},
 		{"verify/score", 5, "judges an engine by the reference"},
 
@@ -58,6 +59,7 @@ func rooms() []Room {
 		{"network/tensors", 8, "files of tensors through collectives"},
 		{"network/chaos", 8, "collectives drawn at random"},
 
+		{"verify/flips", 8, "bits inverted in an engine's memories, and what comes of it"},
 		{"verify/rig", 8, "an engine with its endpoints, as scenarios use it"},
 		{"verify/scenarios/...", 9, "what is tried, by subject; the registry and the runner above know the list"},
 		{"verify/replay", 9, "captures through an engine"},

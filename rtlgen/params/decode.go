@@ -242,12 +242,12 @@ func (d *draft) node(f field, n ast.Node, pos Pos) {
 		f.setInt(&d.p, v)
 		return
 	case *ast.BoolNode:
-		if f.kind == kindBool {
+		if f.kind == kindBool || f.kind == kindSwitch {
 			f.setBool(&d.p, n.Value)
 			return
 		}
 	case *ast.StringNode:
-		if f.kind == kindString {
+		if f.kind == kindString || f.kind == kindSwitch && n.Value == f.words[len(f.words)-1] {
 			f.setStr(&d.p, n.Value)
 			return
 		}

@@ -21,7 +21,12 @@ const (
 	kindString
 	kindList
 	kindNumbers
+	// kindSwitch is true, false or the last of the field's words.
+	kindSwitch
 )
+
+// eccAll is the third value of ecc.
+const eccAll = "all"
 
 // String names the kind as messages do.
 func (k kind) String() string {
@@ -36,6 +41,8 @@ func (k kind) String() string {
 		return "a list of names"
 	case kindNumbers:
 		return "a list of numbers"
+	case kindSwitch:
+		return "true, false or all"
 	default:
 		return fmt.Sprintf("kind(%d)", int(k))
 	}
@@ -258,10 +265,17 @@ func fields() []field {
 			reason: because("a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz"),
 		}),
 		{
-			key: "ecc", kind: kindBool, def: "false",
-			doc:     "Whether the payload memory has check bits: single errors are corrected, double errors never leave in a frame that passes its ICRC.",
-			get:     func(p *Params) string { return strconv.FormatBool(p.ECC) },
-			setBool: func(p *Params, v bool) { p.ECC = v },
+			key: "ecc", kind: kindSwitch, def: "false", words: []string{"false", "true", eccAll},
+			doc: "Which memories have check bits: single errors are corrected, double errors never leave in a frame that passes its ICRC. true: the payload memory; " +
+				"all, in Modes II and III: tables, slot state, queues and the packets' ring too (docs/memories.md).",
+			get: func(p *Params) string {
+				if p.ECCAll {
+					return eccAll
+				}
+				return strconv.FormatBool(p.ECC)
+			},
+			setBool: func(p *Params, v bool) { p.ECC, p.ECCAll = v, false },
+			setStr:  func(p *Params, _ string) { p.ECC, p.ECCAll = true, true },
 		},
 		integer(func(p *Params) *int { return &p.PayloadBanks }, field{
 			key: "payload_banks", def: "1", lo: 1, hi: maxBanks, pow2: true,
@@ -337,6 +351,11 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.Interrupts) },
 			setBool: func(p *Params, v bool) { p.Interrupts = v },
 		},
+		integer(func(p *Params) *int { return &p.MemoryPins }, field{
+			key: "memory_pins", def: "0", quiet: true, lo: 0, hi: contract.MaxMemoryPins,
+			doc:    "Input pins that every memory has beside its own, for tests and power, led through from mem_pins of both tops (docs/memories.md). 0: none.",
+			reason: because("all memories share them, so they are settings and a test's bus, not data"),
+		}),
 		integer(func(p *Params) *int { return &p.Engines }, field{
 			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,
 			doc:    "How many engines the switch has, each of which has what the other keys say (docs/engines.md). With several, groups is a power of two.",

@@ -139,6 +139,8 @@ type Params struct {
 	AdderStages int `yaml:"adder_stages" json:"adder_stages"`
 	// ECC says whether the payload memory corrects single and detects double errors.
 	ECC bool `yaml:"ecc" json:"ecc"`
+	// ECCAll says, beside ECC, whether tables, slot state, queues and the packets' ring do so too.
+	ECCAll bool `yaml:"-" json:"-"`
 	// PayloadBanks is 1 for a payload memory with a read and a write port, more for that many memories of a single port each.
 	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
 	// InBand says whether a group's ranks may choose its collectives, by control messages among their packets.
@@ -161,6 +163,8 @@ type Params struct {
 	Priorities int `yaml:"priorities" json:"priorities,omitempty"`
 	// Interrupts says whether there is an interrupt line, with registers of what happened and what of it raises the line.
 	Interrupts bool `yaml:"interrupts" json:"interrupts,omitempty"`
+	// MemoryPins is how many input pins every memory has beside its own, led through from the tops.
+	MemoryPins int `yaml:"memory_pins" json:"memory_pins,omitempty"`
 	// Engines is how many engines the switch has, each of which has what the other parameters say; 0 stands for 1.
 	Engines int `yaml:"engines" json:"engines,omitempty"`
 }
@@ -214,6 +218,7 @@ func (p Params) Contract() contract.Params {
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
 		PortBytes: p.PortBytes, PortDrop: p.PortDrop, PortCutThrough: p.PortCutThrough, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
+		ECCAll: p.ECCAll, MemoryPins: p.MemoryPins,
 	}
 }
 

@@ -137,7 +137,7 @@ func oneKey() []struct{ line, want string } {
 		{`adder_stages: 7`, `18:15: adder_stages: 7: must be from 0 to 6: a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz`},
 		{`adder_stages: -1`, `18:15: adder_stages: -1: must be from 0 to 6: a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz`},
 		{`adder_stages: auto`, `18:15: adder_stages: auto: must be an integer: this is a string`},
-		{`ecc: secded`, `19:6: ecc: secded: must be true or false: this is a string`},
+		{`ecc: secded`, `19:6: ecc: secded: must be true, false or all: this is a string`},
 		{`payload_banks: 0`, `20:16: payload_banks: 0: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
 		{`payload_banks: 3`, `20:16: payload_banks: 3: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
 		{`in_band: on`, `21:10: in_band: on: must be true or false: this is a string`},
@@ -286,7 +286,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -302,7 +302,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -693,6 +693,9 @@ func TestKeysMatchStruct(t *testing.T) {
 	typ := reflect.TypeFor[Params]()
 	for i := range typ.NumField() {
 		tag := typ.Field(i).Tag
+		if tag.Get("yaml") == "-" { // ecc: all, which its field ECC is set with
+			continue
+		}
 		require.Equal(t, tag.Get("yaml"), strings.TrimSuffix(tag.Get("json"), ",omitempty"))
 		fromStruct = append(fromStruct, tag.Get("yaml"))
 	}
@@ -785,6 +788,8 @@ func drawn(t *rapid.T) Params {
 	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
 	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
+	p.ECCAll = p.ECC && (p.Mode != 1 || rapid.IntRange(0, 9).Draw(t, "all of Mode I") == 0) && rapid.Bool().Draw(t, "all")
+	p.MemoryPins = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 64, 256, 257, -1}).Draw(t, "memory pins")
 	p.InBand = rapid.Bool().Draw(t, "in_band")
 	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
 	if p.PortBytes != 0 || rapid.IntRange(0, 9).Draw(t, "queued") == 0 { // without queues neither is legal
@@ -970,7 +975,8 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !((p.VLAN || p.EagerTree) && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && p.Engines == 1 && slices.Contains([]int{2, 4, 8}, p.Priorities))
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !((p.VLAN || p.EagerTree) && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && p.Engines == 1 && slices.Contains([]int{2, 4, 8}, p.Priorities)) &&
+			p.MemoryPins >= 0 && p.MemoryPins <= 256 && !(p.ECCAll && p.Mode == 1)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

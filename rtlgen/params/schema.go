@@ -56,6 +56,8 @@ func (f field) limit(s *jsonschema.Schema) error {
 		}
 	case kindBool:
 		s.Default = f.def == "true"
+	case kindSwitch:
+		s.Type, s.Enum, s.Default = "", []any{false, true, f.words[len(f.words)-1]}, f.def == "true"
 	case kindString:
 		s.Pattern = f.pattern
 		s.Enum = anys(f.words)

@@ -34,6 +34,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.cutThrough()
 	c.tree()
 	c.tags()
+	c.checkBits()
 	return c.out
 }
 
@@ -121,6 +122,13 @@ func (c *checker) tags() {
 	case p.Engines > 1 && c.ok("engines"):
 		c.refuse("vlan", "true", fmt.Sprintf("false with engines: %d", p.Engines),
 			"what gives a frame to its engine looks for the queue pair number where a frame without a tag has it")
+	}
+}
+
+// checkBits looks at what check bits on all memories do not go with.
+func (c *checker) checkBits() {
+	if p := c.p; p.ECCAll && p.Mode == 1 && c.ok("ecc", "mode") {
+		c.refuse("ecc", eccAll, "true or false with mode 1", "no block contains a lost word of Mode I's queue pairs")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/fail"
 	"incforge/sim"
+	"incforge/verify/dut/upset"
 )
 
 // Kind names an implementation of DUT.
@@ -47,6 +49,8 @@ type Source struct {
 	Cover bool
 	// Brief says that the engines run for less time than a compiler takes to optimise them.
 	Brief bool
+	// Upsets has memories whose stored bits RTL.Upset inverts.
+	Upsets bool
 	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
 	PlusArgs []string
 	// Log receives what tools print; nil means none.
@@ -133,6 +137,11 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 		}
 		b.Files, b.IncludeDirs = s.Sources, nil
 		b.Flags = append(b.Flags, "-Wno-fatal")
+	}
+	if s.Upsets {
+		dir := fail.Must(os.MkdirTemp("", "incforge-upset"))
+		defer os.RemoveAll(dir)
+		b.Files = fail.Must(upset.Replace(s.Manifest, b.Files, dir))
 	}
 	if s.Assert {
 		checkers := fail.Must(sim.FromFileList(filepath.Join(s.Manifest.Dir, filepath.FromSlash(contract.AssertionFiles)), b.Top))

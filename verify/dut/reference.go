@@ -332,7 +332,7 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))) | r.put(reg.Name, "park", flag(r.eng.Parked(i))), nil
 	case "IRQ_CAUSE":
 		return r.Causes(i), nil
-	case "IRQ_CLEAR", "PORT_IRQ_CLEAR":
+	case "IRQ_CLEAR", "PORT_IRQ_CLEAR", "ECC_CLEAR":
 		return 0, nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil

@@ -14,6 +14,7 @@ import (
 	"incforge/sim"
 	"incforge/sim/axil"
 	"incforge/sim/axis"
+	"incforge/verify/dut/upset"
 )
 
 // resetCycles is the length of a reset.
@@ -144,6 +145,16 @@ func (d *RTL) queues() bool { return !d.core && d.man.Params.PortBytes > 0 }
 
 // Model returns the simulation model, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
+
+// Upset tells the memories a command (Source.Upsets), which takes a cycle; a quiet one passes the cycle and does nothing.
+func (d *RTL) Upset(c upset.Command) (err error) {
+	defer fail.Catch(&err, "upset a memory")
+	pins := fail.Must(d.model.Port(contract.MemoryPort))
+	pins.SetUint64(c.Encode())
+	fail.On(d.StepTo(d.Now() + 1))
+	pins.SetUint64(0)
+	return nil
+}
 
 // Now is the current cycle.
 func (d *RTL) Now() uint64 { return d.model.Now() + d.offset }

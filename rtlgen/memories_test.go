@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtlgen_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/contract"
+	"incforge/rtlgen"
+	"incforge/rtlgen/params"
+)
+
+// TestCheckBits: with ecc: all every memory of a core but those of inc_csr has check bits, and every kind that is in memory its counters; with
+// memory_pins both tops and every memory have the pins; without either nothing in the design knows of them.
+func TestCheckBits(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"mini", "mini3", "chip28", "trio"} {
+		plain, err := rtlgen.Generate(preset(t, name))
+		require.NoError(t, err)
+		p := preset(t, name)
+		p.ECC, p.ECCAll, p.MemoryPins = true, true, 5
+		full, err := rtlgen.Generate(p)
+		require.NoError(t, err)
+		was := map[string]contract.Memory{}
+		for _, m := range plain.Manifest.Memories {
+			was[m.Path] = m
+		}
+		for _, m := range full.Manifest.Memories {
+			if m.Role == "payload" || strings.HasPrefix(m.Path, "u_core.u_csr.") {
+				continue
+			}
+			old, ok := was[strings.TrimSuffix(m.Path, ".u_ram")]
+			require.True(t, ok, "%s: %s", name, m.Path)
+			assert.GreaterOrEqual(t, m.Bits, old.Bits+7, "%s: %s", name, m.Path)
+			assert.Equal(t, old.Words, m.Words, "%s: %s", name, m.Path)
+		}
+		for _, top := range []string{contract.TopCore, contract.TopSwitch} {
+			assert.Contains(t, full.Manifest.Tops[top].Ports, contract.Port{Name: contract.MemoryPort, Dir: "in", Width: 5}, name)
+		}
+		for path, text := range full.Files.Map() {
+			if strings.HasPrefix(path, "rtl/inc_ram_") || strings.HasPrefix(path, "rtl/inc_mem_") {
+				assert.Contains(t, string(text), contract.MemoryPort, path)
+			}
+		}
+		for path, text := range plain.Files.Map() {
+			assert.NotContains(t, string(text), contract.MemoryPort, path)
+			assert.NotContains(t, string(text), "inc_ecc_", path)
+		}
+	}
+}
+
+func TestCheckBitsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := params.Load("mini1", "ecc=all")
+	require.ErrorContains(t, err, "ecc: all: must be true or false with mode 1")
+	_, err = params.Load("mini", "memory_pins=257")
+	require.ErrorContains(t, err, "memory_pins: 257: must be from 0 to 256")
+	_, err = params.Load("mini", "ecc=most")
+	require.ErrorContains(t, err, "ecc: most: must be true, false or all")
+}

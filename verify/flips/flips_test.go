@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flips_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/contract"
+	"incforge/internal/testcost"
+	"incforge/verify/dut"
+	"incforge/verify/dut/upset"
+	"incforge/verify/flips"
+)
+
+// TestNeeds: memories that nobody can reach, or that have no check bits, are refused before anything is compiled.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	_, err := upset.Replace(&contract.Manifest{}, nil, t.TempDir())
+	require.ErrorContains(t, err, "memories are reached by 64 pins")
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	m := &contract.Manifest{Tops: map[string]contract.Top{contract.TopCore: {Module: "x_core"}},
+		Memories: []contract.Memory{{Path: "u_core.u_a"}, {Path: "u_rx_p0.u_mem"}}}
+	got, err := upset.Targets(m, contract.TopCore)
+	require.NoError(t, err)
+	require.Len(t, got, 1, "what is outside the core")
+	assert.Equal(t, upset.ID("TOP.x_core.u_a"), got[0].ID)
+	m.Memories = append(m.Memories, contract.Memory{Path: "u_core.u_a"})
+	_, err = upset.Targets(m, contract.TopCore)
+	require.ErrorContains(t, err, "have one number")
+}
+
+// long skips what takes a compiler minutes: make long. It needs a generated mini with ecc: all and memory_pins: 64 in INCFORGE_FLIPS.
+func long(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("INCFORGE_FLIPS")
+	if dir == "" {
+		t.Skip("compiles mini nine times: make long")
+	}
+	return dir
+}
+
+func run(t *testing.T, dir string, kinds ...string) error {
+	t.Helper()
+	m, err := contract.Load(dir)
+	require.NoError(t, err)
+	_, err = flips.Run(testcost.Context(t), flips.Options{Source: dut.Source{Manifest: m, Kind: dut.KindCore}, Count: 400, Seed: 1, Kinds: kinds})
+	return err
+}
+
+// TestLongFaults: mistakes in what protects the memories are found, each by what it lets out or does not count.
+func TestLongFaults(t *testing.T) {
+	dir := long(t)
+	require.NoError(t, run(t, dir))
+	for name, c := range map[string]struct{ file, from, to, kind string }{
+		"double not found, state":   {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
+		"double not found, tables":  {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "tables"},
+		"single not counted":        {"inc_ecc_out.v", "assign fixed = fresh_reg", "assign fixed = 1'b0 && fresh_reg", "tables"},
+		"check bit not stored":      {"inc_ecc_in.v", "{whole[38:32], whole[REST-1:0]}", "{1'b0, whole[37:32], whole[REST-1:0]}", "tables"},
+		"frames of a halted engine": {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "tables"},
+		"bypass of a lost record":   {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
+		"lost word of the ring":     {"inc_aggregate_data.v", "|| (x_take && word_bad_reg)", "", "packets"},
+		"lost word of a result":     {"inc_ecc_out.v", "data | ({BITS{data_bad}}", "data | ({BITS{1'b0}}", "replay"},
+		"lost beat of a bypassed":   {"inc_ecc_out.v", "wire [FRAME-1:0] err = {bad,", "wire [FRAME-1:0] err = {1'b0,", "bypass"},
+		"nothing waits for CLEAR":   {"inc_ecc_regs.v", "&& !moves && &idle_reg", "", "tables"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			with := copied(t, dir)
+			at := filepath.Join(with, "rtl", c.file)
+			text, err := os.ReadFile(at)
+			require.NoError(t, err)
+			require.Contains(t, string(text), c.from)
+			require.NoError(t, os.WriteFile(at, []byte(strings.Replace(string(text), c.from, c.to, 1)), 0o644))
+			if name == "double not found, state" || name == "double not found, tables" { // in codewords of all widths
+				require.NoError(t, os.WriteFile(at, []byte(strings.ReplaceAll(string(text), c.from, c.to)), 0o644))
+			}
+			err = run(t, with, c.kind)
+			require.ErrorIs(t, err, flips.ErrWrong)
+			require.NotErrorIs(t, err, context.Canceled)
+			t.Log(err)
+		})
+	}
+}
+
+// copied is a copy of a generated folder.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	require.NoError(t, os.CopyFS(to, os.DirFS(dir)))
+	return to
+}
