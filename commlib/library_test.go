@@ -69,20 +69,24 @@ func TestLibrary(t *testing.T) {
 	built(t, cc(lib, "examples/c/allreduce.c", program("shared"), true)...)
 	built(t, cc(lib, "examples/c/allreduce.c", program("archive"), false)...)
 	built(t, cc(lib, "testdata/every.c", program("every"), true)...)
-	c, ctx := newCluster(t, params(), live.Faults{}), within(t, 2*time.Minute)
-	for name, h := range c.hosts { // their sockets are the programs'
-		require.NoError(t, h.nic.Close())
-		require.NoError(t, h.conn.Close())
-		delete(c.hosts, name)
-	}
-	out, err := c.run(ctx, [][]string{{program("go")}, {program("shared")}, {program("archive")},
-		{"python3", "examples/python/allreduce.py", filepath.Join(lib, "libcommlib.so")}})
-	require.NoError(t, err)
-	for rank := range out {
-		assert.Equal(t, fmt.Sprintf("rank %d: all 10000 sums are right\n", rank), out[rank])
+	var c *cluster
+	ctx := within(t, 2*time.Minute)
+	for _, mode := range []int{1, 2} {
+		c = newCluster(t, paramsOf(mode), live.Faults{})
+		for name, h := range c.hosts { // their sockets are the programs'
+			require.NoError(t, h.nic.Close())
+			require.NoError(t, h.conn.Close())
+			delete(c.hosts, name)
+		}
+		out, err := c.run(ctx, [][]string{{program("go")}, {program("shared")}, {program("archive")},
+			{"python3", "examples/python/allreduce.py", filepath.Join(lib, "libcommlib.so")}})
+		require.NoError(t, err)
+		for rank := range out {
+			assert.Equal(t, fmt.Sprintf("rank %d: all 10000 sums are right\n", rank), out[rank], "Mode %d", mode)
+		}
 	}
 	every := []string{program("every")}
-	out, err = c.run(ctx, [][]string{every, every, every, every})
+	out, err := c.run(ctx, [][]string{every, every, every, every})
 	require.NoError(t, err)
 	for rank := range out {
 		assert.Equal(t, fmt.Sprintf("rank %d: every function is right\n", rank), out[rank])

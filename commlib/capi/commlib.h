@@ -69,6 +69,8 @@ struct commlib_config {
     int timeout_ms;             /* how long a call may stand, and the group take to be made; 0 is for ever */
     int wait_ms;                /* how long to ask again while there is no room for the group, or a host's port is not up */
     int turn_wait_ms;           /* how long a group of the policy "temporal" asks for its turn before a collective, a minute at most */
+    int path_mtu;               /* Mode I: of this member's own queue pair, and need not be that of others; other modes have none */
+    int whole_messages;         /* Mode I: not 0: switches send nothing of a message before they have all of it */
     const char *meet, *host;    /* instead of manager, name and members: the folder of a group of incforge lab, and this host's name */
 };
 

@@ -130,7 +130,7 @@ func commlib_init_group(device C.commlib_device, config *C.commlib_config, out *
 	if err != nil {
 		return status(err)
 	}
-	ctx, tuning := context.Background(), commlib.Tuning{Timeout: time.Duration(config.timeout_ms) * time.Millisecond}
+	ctx, tuning := context.Background(), commlib.Tuning{Timeout: time.Duration(config.timeout_ms) * time.Millisecond, PathMTU: int(config.path_mtu)}
 	if tuning.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, tuning.Timeout)
@@ -167,7 +167,8 @@ func (g *group) init(ctx context.Context, n nic.NIC, config *C.commlib_config, t
 	}
 	g.Group, err = commlib.InitGroup(ctx, commlib.Config{Manager: managerpb.NewManagerClient(g.conn), Device: n, Tuning: tuning,
 		Name: C.GoString(config.name), Members: members, Rank: int(config.rank), Policy: C.GoString(config.policy), Mbps: int(config.mbps),
-		LeastMbps: int(config.least_mbps), MTU: int(config.mtu), TurnWait: time.Duration(config.turn_wait_ms) * time.Millisecond, Wait: time.Duration(config.wait_ms) * time.Millisecond})
+		LeastMbps: int(config.least_mbps), MTU: int(config.mtu),
+		WholeMessages: config.whole_messages != 0, TurnWait: time.Duration(config.turn_wait_ms) * time.Millisecond, Wait: time.Duration(config.wait_ms) * time.Millisecond})
 	if err != nil {
 		return errors.Join(err, g.conn.Close())
 	}

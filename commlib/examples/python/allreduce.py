@@ -11,7 +11,7 @@ class Config(ctypes.Structure):
     """struct commlib_config"""
     _fields_ = [(n, ctypes.c_char_p) for n in ("manager", "ca", "cert", "key", "name")] + [
         ("members", ctypes.POINTER(ctypes.c_char_p)), ("ranks", ctypes.c_int), ("rank", ctypes.c_int), ("policy", ctypes.c_char_p)] + [
-        (n, ctypes.c_int) for n in ("mbps", "least_mbps", "mtu", "timeout_ms", "wait_ms", "turn_wait_ms")] + [("meet", ctypes.c_char_p), ("host", ctypes.c_char_p)]
+        (n, ctypes.c_int) for n in ("mbps", "least_mbps", "mtu", "timeout_ms", "wait_ms", "turn_wait_ms", "path_mtu", "whole_messages")] + [("meet", ctypes.c_char_p), ("host", ctypes.c_char_p)]
 
 
 class Request(ctypes.Structure):
