@@ -17,8 +17,12 @@ import (
 	"incforge/verify/dut/upset"
 )
 
-// resetCycles is the length of a reset.
-const resetCycles = 4
+// The lengths of resets in cycles: of the first, and of those amid traffic, where one cycle must do. In a longer one what a block forgets to reset would be
+// flushed by its neighbours, and nobody would notice.
+const (
+	firstReset = 4
+	laterReset = 1
+)
 
 // RTL is a Verilated engine: the top with one stream per port, or the one with a single stream. A netlist is an RTL
 // too.
@@ -80,7 +84,7 @@ func (d *RTL) start(before []func(*sim.Model) error, seed uint64) (err error) {
 		fail.On(d.model.Cycle())
 	}
 	d.attach(seed)
-	return d.Reset()
+	return d.resetFor(firstReset)
 }
 
 // attach binds sources, sinks, the register bus and the monitor.
@@ -355,11 +359,13 @@ func (d *RTL) SetPauses(p Pauses) {
 func (d *RTL) Stop(port int) { d.sinks[port].SetPause(axis.Always()) }
 
 // Reset asserts reset. Frames inside are lost; a source starts again with a frame that it had not completely sent.
-func (d *RTL) Reset() error {
+func (d *RTL) Reset() error { return d.resetFor(laterReset) }
+
+func (d *RTL) resetFor(cycles int) error {
 	if d.err != nil {
 		return d.err
 	}
-	d.err = d.model.ResetFor(resetCycles)
+	d.err = d.model.ResetFor(cycles)
 	for i := range d.queued {
 		d.queued[i] = d.queued[i][d.sent[i]:]
 		d.sent[i], d.kept[i] = 0, 0
