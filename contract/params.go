@@ -125,8 +125,8 @@ func (p Params) check() error {
 	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
 		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)
 	}
-	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && (p.PortBytes == 0 || p.EngineCount() > 1) {
-		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes and one engine", p.Priorities, MaxPriorities)
+	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && p.PortBytes == 0 {
+		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes", p.Priorities, MaxPriorities)
 	}
 	if n := p.EngineCount(); p.Engines < 0 || n > MaxEngines || n > 1 && ceilPow2(p.Groups) != p.Groups {
 		return fmt.Errorf("params.engines is %d, params.groups %d: from 1 to %d engines, several with a power of two of groups", p.Engines, p.Groups, MaxEngines)
