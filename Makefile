@@ -192,8 +192,8 @@ chaos: tools build ## In each mode ten thousand drawn cases on the reference, tw
 	$(INCFORGE) chaos --park --mode 3 --dut reference --seeds 1:10000 --json $(BUILD)/chaos3-park.json
 	$(INCFORGE) chaos --park --mode 1 --dut reference --seeds 1:10000 --json $(BUILD)/chaos1-park.json
 
-shapes: tools build ## Two hundred drawn shapes of ports, clocks and engines, linted and run: hours of a processor, build/shapes.json
-	$(INCFORGE) shapes --seeds 1:200 --json $(BUILD)/shapes.json
+shapes: tools build ## Two hundred drawn shapes of ports, clocks and engines, linted and run, resumed where it was ended: some 30 processor seconds each, build/shapes.json
+	$(INCFORGE) shapes --seeds 1:200 --resume --json $(BUILD)/shapes.json
 
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json

@@ -129,8 +129,8 @@ func (p Params) check() error {
 	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
 		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)
 	}
-	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && (p.PortBytes == 0 || p.EngineCount() > 1) {
-		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes and one engine", p.Priorities, MaxPriorities)
+	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && p.PortBytes == 0 {
+		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes", p.Priorities, MaxPriorities)
 	}
 	if p.ECCAll && (!p.ECC || p.Mode == 1) {
 		return fmt.Errorf("params.ecc_all is true, with ecc %v and mode %d: it goes with ecc, in Modes II and III", p.ECC, p.Mode)

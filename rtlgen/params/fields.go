@@ -341,7 +341,7 @@ func fields() []field {
 		},
 		integer(func(p *Params) *int { return &p.Priorities }, field{
 			key: "priorities", def: "1", quiet: true, lo: 1, hi: contract.MaxPriorities, pow2: true,
-			doc: "Queues that a port has on the way out, one a priority, with port_bytes and one engine: a table of registers gives a frame its priority by DSCP or " +
+			doc: "Queues that a port has on the way out, one a priority, with port_bytes: a table of registers gives a frame its priority by DSCP or " +
 				"PCP, and each is paused by itself (docs/ports.md).",
 			reason: because("a priority's number is up to three bits of a table's word"),
 		}),

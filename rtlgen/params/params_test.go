@@ -224,8 +224,6 @@ func TestBadInput(t *testing.T) {
 			`--set priorities=3: priorities: 3: must be a power of two from 1 to 8: a priority's number is up to three bits of a table's word`},
 		{"priorities without queues", base, []string{"priorities=4"},
 			`--set priorities=4: priorities: 4: must be 1 with port_bytes: 0: a port without queues has no order to choose`},
-		{"priorities of two engines", base, []string{"port_bytes=2", "priorities=2", "engines=2"},
-			`--set priorities=2: priorities: 2: must be 1 with engines: 2: the scoreboard does not model the order in which frames of several engines leave a port with priorities`},
 		{"interrupts by number", base, []string{"interrupts=2"},
 			`--set interrupts=2: interrupts: 2: must be true or false: this is an integer`},
 		{"tags in words", base, []string{"vlan=trunk"},

@@ -109,9 +109,6 @@ func (c *checker) priorities() {
 	case p.Priorities == 1 || !c.ok("priorities"):
 	case p.PortBytes == 0 && c.ok("port_bytes"):
 		c.refuse("priorities", strconv.Itoa(p.Priorities), "1 with port_bytes: 0", "a port without queues has no order to choose")
-	case p.Engines > 1 && c.ok("engines"):
-		c.refuse("priorities", strconv.Itoa(p.Priorities), fmt.Sprintf("1 with engines: %d", p.Engines),
-			"the scoreboard does not model the order in which frames of several engines leave a port with priorities")
 	}
 }
 

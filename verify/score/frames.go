@@ -4,12 +4,14 @@ package score
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -19,17 +21,17 @@ import (
 const bthEnd = 14 + 20 + 8 + 12
 
 // Frames leave a port in two lines an engine: those that it made, and those that it passed on. What goes round the engines is one more line. Where a
-// port has priorities there is one engine, and its two lines for each of them.
+// port has priorities, it has all these lines for each of them.
 const (
 	made = iota
 	passed
 	perEngine
-	maxLines = perEngine*inc.MaxEngines + 1
+	maxLines = contract.MaxPriorities * (perEngine*inc.MaxEngines + 1)
 )
 
 // place is a hypothesis on how many frames of each line have left: when the same frame is next in several, only later frames
 // tell which of them it was.
-type place [maxLines]int
+type place [maxLines]int32
 
 // port holds the frames that must still leave by one port.
 type port struct {
@@ -66,22 +68,28 @@ func (b *Board) expect(outs []inc.Out) {
 
 // line is where a frame that must leave stands: that of its engine and priority, or, if it went round the engines, the last.
 func (b *Board) line(o inc.Out) int {
-	if b.man.Params.PriorityCount() > 1 { // of one engine
-		line := b.ref.Priority(o.Frame)*perEngine + made
-		if o.Bypass {
-			line += passed
-		}
-		return line
-	}
+	line := o.Engine*perEngine + made
 	if o.Bypass && o.Engine < b.ref.Engine().Engines() {
-		return o.Engine*perEngine + passed
+		line += passed
 	}
-	return o.Engine*perEngine + made
+	if b.man.Params.PriorityCount() > 1 {
+		line += b.ref.Priority(o.Frame) * b.lines()
+	}
+	return line
+}
+
+// lines are those of a priority.
+func (b *Board) lines() int {
+	if n := b.ref.Engine().Engines(); n > 1 {
+		return perEngine*n + 1
+	}
+	return perEngine
 }
 
 // passing tells whether a line is of frames that were passed on.
 func (b *Board) passing(line int) bool {
 	engines := b.ref.Engine().Engines()
+	line %= b.lines()
 	return line%perEngine == passed || engines > 1 && line/perEngine == engines
 }
 
@@ -121,7 +129,7 @@ func (b *Board) match(o dut.Frame) bool {
 	}
 	p.places = next
 	for line := range p.owed {
-		least := slices.MinFunc(next, func(x, y place) int { return x[line] - y[line] })
+		least := slices.MinFunc(next, func(x, y place) int { return cmp.Compare(x[line], y[line]) })
 		p.owed[line], p.gone[line] = p.rest(least, line), least[line]
 	}
 	return true
@@ -172,9 +180,10 @@ func (b *Board) kind(line int) string {
 	if b.passing(line) {
 		name = "bypassed"
 	}
-	switch {
-	case b.man.Params.PriorityCount() > 1:
-		return fmt.Sprintf("%s of priority %d", name, line/perEngine)
+	if b.man.Params.PriorityCount() > 1 {
+		name = fmt.Sprintf("%s of priority %d", name, line/b.lines())
+	}
+	switch line %= b.lines(); {
 	case engines == 1:
 		return name
 	case line/perEngine == engines:

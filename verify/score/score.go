@@ -110,12 +110,7 @@ func (b *Board) pipes() bool { return b.man.Params.Pipes() }
 func (b *Board) forget() {
 	b.pending, b.acts, b.early, b.resting = [inc.MaxEngines][]dut.Frame{}, nil, nil, false
 	b.ports = make([]port, b.man.Params.Ports)
-	lines := perEngine
-	if n := b.ref.Engine().Engines(); n > 1 {
-		lines = perEngine*n + 1
-	} else if n := b.man.Params.PriorityCount(); n > 1 {
-		lines = perEngine * n
-	}
+	lines := b.lines() * b.man.Params.PriorityCount()
 	for i := range b.ports {
 		b.ports[i] = port{owed: make([][]dut.Frame, lines), places: []place{{}}}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/verify/dut"
 )
@@ -22,9 +23,11 @@ func (s *scripted) StepTo(uint64) error   { return nil }
 func (s *scripted) Accepted() []dut.Frame { a := s.accepted; s.accepted = nil; return a }
 func (s *scripted) Out() []dut.Frame      { o := s.out; s.out = nil; return o }
 
-func newScripted(t *testing.T) (*Board, *scripted) {
+func newScripted(t *testing.T) (*Board, *scripted) { return newScriptedOf(t, synthetic.Mini()) }
+
+func newScriptedOf(t *testing.T, p contract.Params) (*Board, *scripted) {
 	t.Helper()
-	m := synthetic.Manifest(synthetic.Mini())
+	m := synthetic.Manifest(p)
 	ref, err := dut.NewReference(m)
 	require.NoError(t, err)
 	s := &scripted{Reference: ref}
@@ -66,6 +69,42 @@ func TestLookalikes(t *testing.T) {
 	b.ports[0].owed[passed] = []dut.Frame{{Data: frame(1)}, {Data: frame(3)}}
 	s.out = []dut.Frame{{Data: frame(1)}, {Data: frame(2)}, {Data: frame(3)}}
 	require.Error(t, b.StepTo(1), "3 cannot leave before the bypassed 1")
+}
+
+// TestPrioritiesOfEngines: where a switch has several engines and its ports priorities, frames of one priority that go round the engines keep their order; of two they
+// need not.
+func TestPrioritiesOfEngines(t *testing.T) {
+	p := synthetic.Mini()
+	p.PortBytes, p.Priorities, p.Engines = 4, 2, 2
+	tagged := func(n byte) []byte { // PCP 1
+		f := frame(n)
+		f[12], f[14] = 0x81, 1<<5
+		return f
+	}
+	for _, c := range []struct {
+		name      string
+		two, left [][]byte
+		wrong     string
+	}{
+		{"two priorities", [][]byte{frame(1), tagged(2)}, [][]byte{tagged(2), frame(1)}, ""},
+		{"in order", [][]byte{tagged(1), tagged(2)}, [][]byte{tagged(1), tagged(2)}, ""},
+		{"one priority", [][]byte{tagged(1), tagged(2)}, [][]byte{tagged(2), tagged(1)}, "bypassed of priority 1 round the engines"},
+	} {
+		b, s := newScriptedOf(t, p)
+		table, err := b.man.Registers.Register("PRIORITY_PCP")
+		require.NoError(t, err)
+		require.NoError(t, b.Write(table.Offset+table.Stride, 1, 15))
+		for i := range c.two {
+			s.accepted = append(s.accepted, dut.Frame{Data: c.two[i]})
+			s.out = append(s.out, dut.Frame{Data: c.left[i]})
+		}
+		if err := b.StepTo(1); c.wrong == "" {
+			require.NoError(t, err, c.name)
+			require.NoError(t, b.Missing(), c.name)
+		} else {
+			require.ErrorContains(t, err, c.wrong, c.name)
+		}
+	}
 }
 
 func TestErrorBitCounts(t *testing.T) {
