@@ -5,6 +5,7 @@ package sendmessage_test
 import (
 	"testing"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/sendmessage"
@@ -24,7 +25,7 @@ func TestDescription(t *testing.T) {
 		off    = "OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(),
+		base, single(), change(func(p *sm) { p.Release = 1 }),
 		sm{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, ClockMHz: 1, Bytes: 1, LenW: 9, WordsW: 9, OffW: 9, UnitW: 1, UnitBytes: 256},
 		sm{EPW: 5, EIW: 11, MaskW: 17, Groups: 64, ClockMHz: 1000, Bytes: 2048, LenW: 13, WordsW: 2, OffW: 21, UnitW: 16, UnitBytes: 4096},
 	}, []hdltest.Refused{
@@ -54,6 +55,23 @@ func TestDescriptionOfCut(t *testing.T) {
 		{Leaf: change(func(p *cut) { p.Bytes = 24 }), Params: param("BYTES", 24), Rule: bytes},
 		{Leaf: change(func(p *cut) { p.PosW = 4 }), Params: param("POS_W", 4), Rule: off},
 		{Leaf: change(func(p *cut) { p.WordsW = 7 }), Params: param("WORDS_W", 7), Rule: length},
+	})
+}
+
+func TestDescriptionOfRelease(t *testing.T) {
+	t.Parallel()
+	type release = sendmessage.Release
+	n := len(contract.Counters(1))
+	base := release{EPW: 3, EIW: 5, MaskW: 5, Groups: 3, OffW: 12, Counters: n}
+	change := func(f func(p *release)) release { p := base; f(&p); return p }
+	hdltest.Check(t, []graph.Describer{
+		base,
+		release{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, OffW: 1, Counters: n},
+		release{EPW: 5, EIW: 11, MaskW: 17, Groups: 64, OffW: 21, Counters: n},
+	}, []hdltest.Refused{
+		{Leaf: change(func(p *release) { p.Groups = 5 }), Params: param("GROUPS", 5), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
+		{Leaf: change(func(p *release) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: "MASK_W must be at most 2**EP_W"},
+		{Leaf: change(func(p *release) { p.Counters-- }), Params: param("COUNTERS", n-1), Rule: "COUNTERS must be the number of the mode's counters"},
 	})
 }
 

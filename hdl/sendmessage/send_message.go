@@ -4,6 +4,7 @@ package sendmessage
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -133,7 +134,9 @@ func (p SendMessage) ports() []graph.Port {
 			leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1),
 		}
 	}
-	return append(p.plainPorts(), releases...)
+	all := p.plainPorts()
+	behind := 1 + slices.IndexFunc(all, func(port graph.Port) bool { return port.Name == "snd_note" })
+	return slices.Insert(all, behind, releases...)
 }
 
 // plainPorts are those that it has without releases, too.
