@@ -454,10 +454,13 @@ module inc_check_message #(
     wire j_aside  = j_ack || j_state == J_SEE;
     wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_soon);
 
-    wire f_ready;
-    wire decided  = framed && !c_bypass && f_ready && !more_reg && !j_blocks;
-    wire quick    = framed && c_bypass && !more_reg && !j_blocks;
-    wire good     = decided && c_intact && c_lives && d_fine;
+    wire data_ready, rest_ready;
+    wire goes     = framed && !more_reg && !j_blocks;
+    wire data_goes = goes && !c_bypass && data_ready;
+    wire rest_goes = goes && !c_bypass && rest_ready;
+    wire decided  = data_goes || rest_goes;
+    wire quick    = goes && c_bypass;
+    wire good     = c_intact && c_lives && d_fine;
 
     assign c_free    = 1'b1;
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
@@ -523,10 +526,11 @@ module inc_check_message #(
 
     // A frame is looked up when it comes to C, or later, and once more.
     wire              look_b = b_go && !f_holds_b;
-    wire              look_c = f_state == F_READ && !f_holds_b && j_free;
+    wire              late   = f_state == F_READ && !c_bypass;
+    wire              look_c = late && !f_holds_b && j_free;
     wire              look   = look_b || look_c;
-    wire [EI_W-1:0]   look_ei    = b_go ? b_ei : c_ei;
-    wire [GRP_W-1:0]  look_group = b_go ? b_group : c_group;
+    wire [EI_W-1:0]   look_ei    = late ? c_ei : b_ei;
+    wire [GRP_W-1:0]  look_group = late ? c_group : b_group;
 
     // the group of the job, or of the one that comes next
     reg  [EI_W-1:0]   j_ei;
@@ -849,13 +853,13 @@ module inc_check_message #(
     reg  seen_reg, fuses_reg, gone_reg;
     wire may_fuse = completes && (!k_root || f_near);
     // What may complete one is looked at early if its verdict is not there yet.
-    wire f_looks  = f_data ? !unsure && may_fuse && !decided : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
+    wire f_looks  = f_data ? !unsure && may_fuse && !data_goes : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
     wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
-    assign f_ready = f_data ? !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
-                              && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg)
-                            : f_rest && (j_idle || !speaks);
-    wire commits = good && f_data && !f_wrong_role;
-    wire hands   = good && !f_data && speaks;
+    assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
+                        && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg);
+    assign rest_ready = f_rest && (j_idle || !speaks);
+    wire commits = data_goes && good && !f_wrong_role;
+    wire hands   = rest_goes && good && speaks;
     wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
     wire notes   = commits && completes && !fuses;
     wire peeks   = commits && f_peeks;

@@ -91,6 +91,17 @@ func (g *group) keep(pool int) (along, alone uint64) {
 	return along, alone
 }
 
+// keepsUp are those of a pool that get its next packet when there is one.
+func (g *group) keepsUp(pool int) (keeps uint64) {
+	for e := range g.ends {
+		s := &g.ends[e]
+		if g.outs[pool]>>e&1 != 0 && !s.mute() && s.next.message == g.s[pool].message && s.next.offset == g.s[pool].offset {
+			keeps |= 1 << e
+		}
+	}
+	return keeps
+}
+
 // strays tells whether some of a pool go alone.
 func (g *group) strays(pool int) bool {
 	for e := range g.ends {

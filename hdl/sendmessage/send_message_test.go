@@ -216,6 +216,11 @@ func (b *bench) more(gi, pool int) error {
 		g.open[pool] = most
 		b.met["of a message that cannot be completed"]++
 	}
+	if !g.strays(pool) && b.rng.IntN(2) == 0 {
+		if err := b.look(gi, pool); err != nil {
+			return err
+		}
+	}
 	from := b.us()
 	b.context(gi, pool, -1, uint64(gi<<b.p.EPW|pool))
 	if err := b.finish(g, pool, "snd_note"); err != nil {
@@ -233,6 +238,41 @@ func (b *bench) more(gi, pool int) error {
 		return fmt.Errorf("cycle %d: news does something else", b.Now())
 	}
 	b.met[fmt.Sprintf("news, %d sent", len(want))]++
+	return nil
+}
+
+// look looks at a pool of which all go along. If a complete message's last packet is there and nothing behind it, another block makes it.
+func (b *bench) look(gi, pool int) error {
+	g := b.groups[gi]
+	at, keeps := g.s[pool], g.keepsUp(pool)
+	from := b.us()
+	b.context(gi, pool, -1, uint64(gi<<b.p.EPW|pool))
+	if err := b.finish(g, pool, "snd_look"); err != nil {
+		return err
+	}
+	if b.took != 4 || b.acts != nil || b.sent != nil || b.Is("see_ok") != (keeps != 0) {
+		return fmt.Errorf("cycle %d: a look took %d cycles, %v, sees somebody: %t, %#x", b.Now(), b.took, b.acts, b.Is("see_ok"), keeps)
+	}
+	if keeps == 0 {
+		return nil
+	}
+	seen := place{psn: b.Get("see_psn"), message: b.Get("see_msg"), offset: int(b.Get("see_pos")) * b.p.UnitBytes}
+	mtu := g.mtu[bits.TrailingZeros64(g.outs[pool])]
+	if seen != at || b.Get("see_keep") != keeps || b.p.UnitBytes<<b.Get("see_code") != mtu {
+		return fmt.Errorf("cycle %d: a look sees %+v, %#x, not %+v, %#x", b.Now(), seen, b.Get("see_keep"), at, keeps)
+	}
+	b.met["a look"]++
+	if add24(at.message, 1) != g.limit[pool] || g.open[pool] > 0 {
+		return nil
+	}
+	if _, last := g.cut(pool, at, mtu); !last {
+		return nil
+	}
+	b.starts(g, b.poolTurn(gi, pool, gi<<b.p.EPW|pool), from)
+	b.met["a packet made elsewhere"]++
+	b.SetBool("snd_fuse", true)
+	b.tick()
+	b.SetBool("snd_fuse", false)
 	return nil
 }
 
@@ -598,7 +638,7 @@ func TestRandom(t *testing.T) {
 		for _, what := range []string{"send to 1", "send to 2", "send to one that goes alone", "send one, along true, again true", "send one, along false, again true",
 			"send one, along true, again false", "resume", "time-out, back-off 1", "time-out, back-off 2", "time-out, back-off 3", "out of date", "failed", "stale",
 			"progress", "over several messages", "into a message", "back", "waits", "of a message that is not complete",
-			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing", "news, 0 sent", "news, 1 sent"} {
+			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing", "news, 0 sent", "news, 1 sent", "a look", "a packet made elsewhere"} {
 			require.Greater(t, met[what], 10, what)
 		}
 	}

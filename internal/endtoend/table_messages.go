@@ -18,8 +18,9 @@ func messageFaults() []Fault {
 		{Name: "the ACK of a duplicate is one too high", File: fileMessage, Old: "is_duplicate ? psn_down : e_psn", New: "e_psn"},
 		{Name: "the offset is kept over a message's end", File: fileMessage, Old: "d_ends ? {OFF_W{1'b0}} : to[OFF_W-1:0]", New: "to[OFF_W-1:0]"},
 		{Name: "AckReq is not looked at", File: fileMessage, Old: "r_answers || frm_asks", New: "r_answers"},
-		{Name: "a LAST is not acknowledged", File: fileMessage, Old: "d_ends || more_unanswered >= cfg_ack_every", New: "more_unanswered >= cfg_ack_every"},
-		{Name: "an answer does not restart the count of packets", File: fileMessage, Old: "answers ? 8'd0 : is_taken", New: "is_taken"},
+		{Name: "a LAST is not acknowledged", File: fileMessage, At: "r_answers <=", Old: "d_ends", New: "1'b0"},
+		{Name: "an answer does not restart the count of packets", File: fileMessage, Old: "answers ? 8'd0 : is_taken ? more_unanswered : e_unanswered",
+			New: "is_taken ? more_unanswered : e_unanswered"},
 		{Name: "a message without a slot is taken", File: fileMessage, Old: "d_starts && !fits", New: "1'b0"},
 		{Name: "a gap is answered each time", File: fileMessage, Old: "is_gap && !e_nak_sent", New: "is_gap"},
 		{Name: "the mark falls back", File: fileMessage, Old: "to > {1'b0, old_mark} ? to[OFF_W-1:0] : old_mark", New: "to[OFF_W-1:0]"},
@@ -53,7 +54,7 @@ func messageFaults() []Fault {
 		{Name: "a result leaves at once though another is to leave first", File: fileMessage, Old: "see_msg == e_message", New: "1'b1"},
 		{Name: "a result leaves at once as its packet was cut", File: fileMessage,
 			Old: "{{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code", New: "1'b1"},
-		{Name: "a result leaves a root at once beyond its broadcast pool", File: fileMessage, At: "wire may_fuse", Old: "!k_root || f_near", New: "1'b1"},
+		{Name: "a result leaves a root at once beyond its broadcast pool", File: fileMessage, At: "wire may_fuse = completes && (", Old: "!k_root || f_near", New: "1'b1"},
 	}
 }
 
