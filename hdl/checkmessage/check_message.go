@@ -112,7 +112,11 @@ func (p CheckMessage) ports() []graph.Port {
 	return slices.Concat(
 		[]graph.Port{
 			leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups), leaf.In("cfg_ack_every", 8), leaf.In("cfg_rnr_timer", 5),
-			leaf.In("cfg_rnr", 1), leaf.In("cfg_cnp", 1), leaf.In("grp_whole", p.Groups), leaf.Out("grp_invalid", p.Groups*p.MaskW), leaf.In("tbl_grp_we", 1),
+			leaf.In("cfg_rnr", 1), leaf.In("cfg_cnp", 1), leaf.In("grp_whole", p.Groups),
+		},
+		releases,
+		[]graph.Port{
+			leaf.Out("grp_invalid", p.Groups*p.MaskW), leaf.In("tbl_grp_we", 1),
 			leaf.In("tbl_ep_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
 			leaf.In("frm_waits", 1), leaf.In("frm_asks", 1),
 		},
@@ -129,7 +133,6 @@ func (p CheckMessage) ports() []graph.Port {
 		[]graph.Port{leaf.Out("adds", p.innerBits()+1)},
 		p.TxPorts(),
 		[]graph.Port{leaf.Out("copies_asked", p.MaskW)},
-		releases,
 		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
 	)
 }

@@ -33,7 +33,12 @@
 //               the first slots of wherever they will be
 `endif
 //   reset       idle
+`ifdef INC_RELEASE
+//   release     start_* says, a cycle behind it, where both pools of a group are acknowledged to; who is in grp_releases may acknowledge
+//   not done    in-band groups; what endpoints are sent is SendMessage's
+`else
 //   not done    in-band groups, releases; what endpoints are sent is SendMessage's
+`endif
 `default_nettype none
 
 module inc_check_message #(

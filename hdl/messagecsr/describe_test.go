@@ -28,7 +28,7 @@ func TestDescription(t *testing.T) {
 	legal := []graph.Describer{
 		mini(),
 		with(func(p *mc) { p.EPW, p.EIW, p.MaskW, p.Groups = 1, 1, 2, 1 }),
-		with(func(p *mc) { p.Poison = 1 }),
+		with(func(p *mc) { p.Poison, p.Release = 1, 1 }),
 		with(func(p *mc) { p.AxilW, p.EPW, p.EIW, p.MaskW, p.Groups = 18, 5, 11, 17, 64 }),
 	}
 	hdltest.Check(t, legal, []hdltest.Refused{

@@ -5,6 +5,7 @@ package sendmessage_test
 import (
 	"testing"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/sendmessage"
@@ -24,7 +25,7 @@ func TestDescription(t *testing.T) {
 		off    = "OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(),
+		base, single(), change(func(p *sm) { p.Release = 1 }),
 		sm{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, ClockMHz: 1, Bytes: 1, LenW: 9, WordsW: 9, OffW: 9, UnitW: 1, UnitBytes: 256},
 		sm{EPW: 5, EIW: 11, MaskW: 17, Groups: 64, ClockMHz: 1000, Bytes: 2048, LenW: 13, WordsW: 2, OffW: 21, UnitW: 16, UnitBytes: 4096},
 	}, []hdltest.Refused{
@@ -57,6 +58,23 @@ func TestDescriptionOfCut(t *testing.T) {
 	})
 }
 
+func TestDescriptionOfRelease(t *testing.T) {
+	t.Parallel()
+	type release = sendmessage.Release
+	n := len(contract.Counters(1))
+	base := release{EPW: 3, EIW: 5, MaskW: 5, Groups: 3, OffW: 12, Counters: n}
+	change := func(f func(p *release)) release { p := base; f(&p); return p }
+	hdltest.Check(t, []graph.Describer{
+		base,
+		release{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, OffW: 1, Counters: n},
+		release{EPW: 5, EIW: 7, MaskW: 17, Groups: 4, OffW: 21, Counters: n},
+	}, []hdltest.Refused{
+		{Leaf: change(func(p *release) { p.Groups = 5 }), Params: param("GROUPS", 5), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
+		{Leaf: change(func(p *release) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: "MASK_W must be at most 2**EP_W"},
+		{Leaf: change(func(p *release) { p.Counters-- }), Params: param("COUNTERS", n-1), Rule: "COUNTERS must be the number of the mode's counters"},
+	})
+}
+
 func TestDescriptionOfPoisoned(t *testing.T) {
 	t.Parallel()
 	type mark = sendmessage.Poisoned
@@ -64,7 +82,7 @@ func TestDescriptionOfPoisoned(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{
 		base,
 		mark{EPW: 1, EIW: 1, Groups: 1, WordsW: 1},
-		mark{EPW: 5, EIW: 11, Groups: 64, WordsW: 12},
+		mark{EPW: 5, EIW: 8, Groups: 8, WordsW: 12},
 	}, []hdltest.Refused{
 		{Leaf: mark{EPW: 3, EIW: 5, Groups: 5, WordsW: 8}, Params: param("GROUPS", 5), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
 	})

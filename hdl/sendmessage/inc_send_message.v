@@ -31,7 +31,13 @@
 //   start       as there, in no cycle of a job; init_psn is the first message
 //   stall       snd_room, and msg_valid
 //   reset       no job, queue empty, nobody has failed; no other state of a group is known until its start
+`ifdef INC_RELEASE
+//   release     snd_owe sets an endpoint whose packets are all acknowledged back by one packet, which is a message of no length as long as
+//               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 5 cycles
+//   not done    ranges: a group's messages begin once, at its start
+`else
 //   not done    releases; ranges: a group's messages begin once, at its start
+`endif
 `default_nettype none
 
 module inc_send_message #(

@@ -4,6 +4,7 @@ package sendmessage
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -133,7 +134,9 @@ func (p SendMessage) ports() []graph.Port {
 			leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1),
 		}
 	}
-	return append(p.plainPorts(), releases...)
+	all := p.plainPorts()
+	behind := 1 + slices.IndexFunc(all, func(port graph.Port) bool { return port.Name == "snd_note" })
+	return slices.Insert(all, behind, releases...)
 }
 
 // plainPorts are those that it has without releases, too.
@@ -142,10 +145,7 @@ func (p SendMessage) plainPorts() []graph.Port {
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.In("cfg_timeout", 16),
-		leaf.In("tbl_ep_we", 1),
-		leaf.In("tbl_index", p.EIW),
-		leaf.In("tbl_word", 4),
-		leaf.In("tbl_data", 32),
+		leaf.In("tbl_ep_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
 		leaf.In("grp_live", p.Groups),
 		leaf.Out("grp_failed", p.Groups*p.MaskW),
 		leaf.In("init_valid", 1),

@@ -223,7 +223,7 @@ func fields() []field {
 		},
 		{
 			key: "no_releases", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
-			doc:     "Whether an engine of Mode I makes no releases, and refuses groups that ask for them. What there is of Mode I in Verilog makes none.",
+			doc:     "Whether an engine of Mode I makes no releases, and refuses groups that ask for them.",
 			get:     func(p *Params) string { return strconv.FormatBool(p.NoReleases) },
 			setBool: func(p *Params, v bool) { p.NoReleases = v },
 		},
