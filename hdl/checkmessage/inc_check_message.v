@@ -446,7 +446,6 @@ module inc_check_message #(
     wire rest_goes = goes && !c_bypass && rest_ready;
     wire decided  = data_goes || rest_goes;
     wire quick    = goes && c_bypass;
-    wire good     = c_intact && c_lives && d_fine;
 
     assign c_free    = 1'b1;
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
@@ -469,6 +468,8 @@ module inc_check_message #(
             assign s_half[e] = {1'b0, s_log2_n} == E + 6'd1;
         end
     endgenerate
+
+    wire good = c_intact && c_lives && d_fine;
 
     always @(posedge clk) begin
         if (s_go) begin
@@ -509,6 +510,8 @@ module inc_check_message #(
     localparam HEAD_W = 24 + SLOT_W;             // of a pool: start, and the slot it is in
     localparam TAIL_W = 2 * 24;                  // of a pool: the first message that nobody has begun, and done
     localparam CTX_W  = 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
+
+    reg  [SLOT_W-1:0] k_base, k_n;     // of the frame's pool
 
     // A frame is looked up when it comes to C, or later, and once more.
     wire              look_b = b_go && !f_holds_b;
@@ -612,6 +615,14 @@ module inc_check_message #(
 
     // ---- the frame's pool: known from F_LOOK on ----
 
+    wire [GROUPS-1:0] c_one;
+    generate
+        for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
+            localparam [GRP_W-1:0] E = e;
+            assign c_one[e] = c_group == E;
+        end
+    endgenerate
+
     wire [SLOT_W-1:0] f_n      = pipe_set ? pipe_n : c_half;
     wire              f_root   = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
     wire [MASK_W-1:0] f_outs   = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
@@ -621,7 +632,6 @@ module inc_check_message #(
     wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [SLOT_W-1:0] k_base, k_n;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
     wire [23:0]       n_wide = {{(24-SLOT_W){1'b0}}, k_n};
@@ -939,6 +949,15 @@ module inc_check_message #(
         end
     endgenerate
     wire [EI_W-1:0]   frame_ei = d_data ? pool_ei : c_ei;
+    wire [EI_W-1:0] j_pool_ei;
+    generate
+        if (EI_W > EP_W) begin : gen_job_pool_ei
+            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, j_pipe_b};
+            assign j_pool_ei = {j_group, pool_ep};
+        end else begin : gen_job_pool_ep
+            assign j_pool_ei = {{(EP_W-1){1'b0}}, j_pipe_b};
+        end
+    endgenerate
 
     always @(posedge clk) begin
         if (j_idle) begin
@@ -983,16 +1002,6 @@ module inc_check_message #(
             j_ei         <= j_pool_ei;
         end
     end
-
-    wire [EI_W-1:0] j_pool_ei;
-    generate
-        if (EI_W > EP_W) begin : gen_job_pool_ei
-            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, j_pipe_b};
-            assign j_pool_ei = {j_group, pool_ep};
-        end else begin : gen_job_pool_ep
-            assign j_pool_ei = {{(EP_W-1){1'b0}}, j_pipe_b};
-        end
-    endgenerate
 
     // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in two cycles.
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
@@ -1057,13 +1066,6 @@ module inc_check_message #(
 
     // ---- the message that is to be complete next: how much of it may leave ----
 
-    wire [GROUPS-1:0] c_one;
-    generate
-        for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
-            localparam [GRP_W-1:0] E = e;
-            assign c_one[e] = c_group == E;
-        end
-    endgenerate
     wire          more_open;           // at J_OPEN
     reg           j_closes;            // the word of what is open is cleared
 
