@@ -22,11 +22,15 @@
 //   open        with OPEN packets of a message leave before it is complete: ctx_open is how many bytes of the message at ctx_limit all have sent,
 //               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet behind which all have sent some
 //               of that message, in 5 cycles in which no frame is decided
-//   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), or a pool that may send more
-//               (snd_note). Meanwhile it asks for messages (msg_*), and its frames and works pass through here
+//   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), a pool that may send more
+//               (snd_note), a look at one (snd_look). Meanwhile it asks for messages (msg_*), and its frames and works pass through here
+//   at once     what completes a message waits for a look at its pool, made before its verdict if there is time. If the look found all on one
+//               lane, somebody who keeps up, and this packet's place next, and the packet is not longer than their path MTU (see_*), it
+//               leaves with its commit, snd_fuse: its work emits too, and its copies are pushed a cycle later, as is a CNP behind an answer
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
-//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle
+//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once when its copies are pushed
+//   counters    in the cycle behind the decision; of an answer, but for RX_FRAMES, behind snd_done
 `ifdef INC_PARK
 //   parking     a message of a parked group (grp_parked) finds no slot. While park_valid stands, the pools of park_group are looked at between two
 //               frames or actions, before any other: park_take comes with the answer in the next cycle, and a drained group's pools then begin at
