@@ -141,6 +141,41 @@ func (p SendMessage) ports() []graph.Port {
 
 // plainPorts are those that it has without releases, too.
 func (p SendMessage) plainPorts() []graph.Port {
+	return slices.Concat(p.startPorts(), p.jobPorts(), []graph.Port{
+		leaf.Out("msg_rd", 1),
+		leaf.Out("msg_number", 24),
+		leaf.In("msg_valid", 1),
+		leaf.In("msg_length", p.OffW),
+		leaf.In("msg_se", 1),
+		leaf.In("msg_has_imm", 1),
+		leaf.In("msg_imm", 32),
+		leaf.In("msg_ce", 1),
+		leaf.In("msg_unit", p.UnitW),
+		leaf.In("snd_room", 1),
+		leaf.Out("snd_tx_valid", 1),
+		leaf.Out("snd_tx_mask", p.MaskW),
+		leaf.Out("snd_tx_opcode", 8),
+		leaf.Out("snd_tx_se", 1),
+		leaf.Out("snd_tx_pad", 2),
+		leaf.Out("snd_tx_ce", 1),
+		leaf.Out("snd_tx_psn", 24),
+		leaf.Out("snd_tx_ext", 32),
+		leaf.Out("snd_tx_plen", p.LenW),
+		leaf.Out("snd_tx_words", p.WordsW),
+		leaf.Out("snd_tx_ask", p.MaskW),
+		leaf.Out("snd_work_put", 1),
+		leaf.Out("snd_work_words", p.WordsW),
+		leaf.Out("snd_work_unit", p.UnitW),
+		leaf.Out("act_valid", 1),
+		leaf.Out("act_soon", 1),
+		leaf.Out("act_timer", 1),
+		leaf.Out("act_pipe", 1),
+		leaf.Out("act_ei", p.EIW),
+	})
+}
+
+// startPorts are the tables, and a group's start.
+func (p SendMessage) startPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
@@ -158,6 +193,12 @@ func (p SendMessage) plainPorts() []graph.Port {
 		leaf.Out("off_rng", 2),
 		leaf.Out("off_in", 24),
 		leaf.Out("off_out", 24),
+	}
+}
+
+// jobPorts are jobs, what they are about, and how they end.
+func (p SendMessage) jobPorts() []graph.Port {
+	return []graph.Port{
 		leaf.In("snd_ack", 1),
 		leaf.In("snd_act", 1),
 		leaf.In("snd_note", 1),
@@ -189,34 +230,5 @@ func (p SendMessage) plainPorts() []graph.Port {
 		leaf.Out("snd_kind", 3),
 		leaf.Out("snd_act_ei", p.EIW),
 		leaf.Out("snd_again", 1),
-		leaf.Out("msg_rd", 1),
-		leaf.Out("msg_number", 24),
-		leaf.In("msg_valid", 1),
-		leaf.In("msg_length", p.OffW),
-		leaf.In("msg_se", 1),
-		leaf.In("msg_has_imm", 1),
-		leaf.In("msg_imm", 32),
-		leaf.In("msg_ce", 1),
-		leaf.In("msg_unit", p.UnitW),
-		leaf.In("snd_room", 1),
-		leaf.Out("snd_tx_valid", 1),
-		leaf.Out("snd_tx_mask", p.MaskW),
-		leaf.Out("snd_tx_opcode", 8),
-		leaf.Out("snd_tx_se", 1),
-		leaf.Out("snd_tx_pad", 2),
-		leaf.Out("snd_tx_ce", 1),
-		leaf.Out("snd_tx_psn", 24),
-		leaf.Out("snd_tx_ext", 32),
-		leaf.Out("snd_tx_plen", p.LenW),
-		leaf.Out("snd_tx_words", p.WordsW),
-		leaf.Out("snd_tx_ask", p.MaskW),
-		leaf.Out("snd_work_put", 1),
-		leaf.Out("snd_work_words", p.WordsW),
-		leaf.Out("snd_work_unit", p.UnitW),
-		leaf.Out("act_valid", 1),
-		leaf.Out("act_soon", 1),
-		leaf.Out("act_timer", 1),
-		leaf.Out("act_pipe", 1),
-		leaf.Out("act_ei", p.EIW),
 	}
 }
