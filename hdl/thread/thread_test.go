@@ -31,7 +31,9 @@ func spec() thread.Spec {
 			}
 			return memory("m_new", 9, leaf.In("in", 3), leaf.Out("out", 1)), nil
 		},
-		Params: func(inside string, _ *graph.Module) []graph.Param { return []graph.Param{{Name: "KIND", Value: len(inside)}} },
+		Params: func(inside string, _ *graph.Module) []graph.Param {
+			return []graph.Param{{Name: "KIND", Value: len(inside)}}
+		},
 		Memory: func(_ string, mem graph.Memory) graph.Memory {
 			mem.Path += ".u_in"
 			return mem
