@@ -138,7 +138,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
 	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand, ECC: p.ECCAll})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: endDelay(p), Margin: parser.WordsBehind, ECC: p.ECCAll})
 	counters := len(blockCounters(p))

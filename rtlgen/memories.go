@@ -9,6 +9,7 @@ import (
 	"incforge/hdl/ecc"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
+	"incforge/hdl/parser"
 	"incforge/hdl/thread"
 	"incforge/rtlgen/params"
 )
@@ -159,7 +160,14 @@ func (g *guard) protect(c *graph.Composite, b *blocks) {
 			continue
 		}
 		kind := contract.MemoryKindOf(inst.Name)
-		fixed[kind], lost[kind] = append(fixed[kind], inst.Pin("ecc_fixed")), append(lost[kind], inst.Pin("ecc_lost"))
+		one, two := inst.Pin("ecc_fixed"), inst.Pin("ecc_lost")
+		if inst == b.lookup || b.tags != nil && inst == b.tags.check { // they read for every frame
+			one, two = b.where(c, inst.Name+"_fixed", one), b.where(c, inst.Name+"_lost", two)
+		}
+		if inst == b.lookup {
+			c.Connect(two, g.contain.Pin("look_lost"))
+		}
+		fixed[kind], lost[kind] = append(fixed[kind], one), append(lost[kind], two)
 		c.Connect(g.regs.Pin("mem_rst"), inst.Pin("ecc_rst"))
 		c.Connect(g.regs.Pin("init"), inst.Pin("ecc_init"))
 		c.Connect(g.regs.Pin("at"), inst.Pin("ecc_at"))
@@ -171,12 +179,18 @@ func (g *guard) protect(c *graph.Composite, b *blocks) {
 	c.Connect(b.slots.Pin("grp_live"), g.regs.Pin("live"), g.contain.Pin("live_in"))
 	c.Connect(g.regs.Pin("halt"), g.contain.Pin("halt"))
 	c.Connect(b.csrs.Pin("ready"), g.regs.Pin("tables_ready"))
-	c.Connect(b.lookup.Pin("ecc_lost"), g.contain.Pin("look_lost"))
 	c.Connect(b.lookup.Pin("fwd_bypass"), g.contain.Pin("bypass_in"))
 	if b.interrupts == nil {
 		c.Open(g.regs.Pin("any_fixed"), "no interrupts")
 		c.Open(g.regs.Pin("any_lost"), "no interrupts")
 	}
+}
+
+// where is what tables say of a frame's header, where somebody looks.
+func (b *blocks) where(c *graph.Composite, name string, says graph.Pin) graph.Pin {
+	both := c.Add(name, parser.Gate{Width: 2})
+	c.Connect(graph.Concat(says, b.lookup.Pin("looked")), both.Pin("each"))
+	return both.Pin("all")
 }
 
 // anyOf drives a pin with what any of several says.

@@ -103,8 +103,9 @@ module inc_ecc_out #(
     reg  fresh_reg;                  // the word was read in the cycle before
     wire data_bad = |part_bad;
     wire side_bad;
-    assign fixed = fresh_reg && !lost && (|part_fixed || side_fixed);
-    assign lost  = fresh_reg && (data_bad || side_bad);
+    // Tables are read for runts too, whose bytes are no address. In a simulator that knows X such a read shows X; a memory shows one of its words.
+    assign fixed = (fresh_reg && !lost && (|part_fixed || side_fixed)) === 1'b1;
+    assign lost  = (fresh_reg && (data_bad || side_bad)) === 1'b1;
 
     always @(posedge clk) begin
         fresh_reg <= re;

@@ -126,7 +126,14 @@ module inc_lookup_table #(
     // for Control: the endpoint toward the root, one-hot, whether there is one, and GROUP_COLLECTIVE.root_sends; stand with the entry
     output wire                    route_valid,
     output wire [MASK_W-1:0]       route_mask,
+`ifdef INC_ECC
+    output wire                    root_sends,
+
+    // what was read is for a packet of RoCEv2, or for the registers; what is read for other frames, by bytes that are no QPN, nobody looks at
+    output wire                    looked
+`else
     output wire                    root_sends
+`endif
 );
 
 `ifndef __ICARUS__
@@ -323,6 +330,9 @@ module inc_lookup_table #(
     wire foreign = q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || other_port || !q_pkey_ok;
     wire bypass  = !known || (foreign && cfg_foreign_bypass);
 
+`ifdef INC_ECC
+    assign looked     = (q_valid && q_rocev2) || got_reg;
+`endif
     assign fwd_valid  = q_valid;
     assign fwd_bypass = bypass;
     assign fwd_port   = cfg_bypass_port[q_port*PORT_W +: PORT_W];

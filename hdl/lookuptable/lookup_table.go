@@ -35,6 +35,8 @@ type LookupTable struct {
 	DepthW int
 	// InBand: 1 if there are in-band groups, and routes, else 0.
 	InBand int
+	// ECC: its memories have check bits (package ecc), and what they say counts only where somebody looks.
+	ECC bool
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -51,7 +53,11 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_lookup_table")
+	var macros []string
+	if p.ECC {
+		macros = append(macros, leaf.ECCMacro)
+	}
+	source, err := leaf.SourceWith(files, "inc_lookup_table", macros...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +115,11 @@ func (p LookupTable) Module() (*graph.Module, error) {
 
 // ports are those of the Verilog: parsed headers in, their context out, the tables to be written.
 func (p LookupTable) ports() []graph.Port {
-	return []graph.Port{
+	var looked []graph.Port
+	if p.ECC {
+		looked = append(looked, leaf.Out("looked", 1))
+	}
+	return append([]graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.In("cfg_foreign_bypass", 1),
@@ -184,5 +194,5 @@ func (p LookupTable) ports() []graph.Port {
 		leaf.Out("route_valid", 1),
 		leaf.Out("route_mask", p.MaskW),
 		leaf.Out("root_sends", 1),
-	}
+	}, looked...)
 }

@@ -64,7 +64,7 @@ func TestLongFaults(t *testing.T) {
 	for name, c := range map[string]struct{ file, from, to, kind string }{
 		"double not found, state":   {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
 		"double not found, tables":  {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "tables"},
-		"single not counted":        {"inc_ecc_out.v", "assign fixed = fresh_reg", "assign fixed = 1'b0 && fresh_reg", "tables"},
+		"single not counted":        {"inc_ecc_out.v", "assign fixed = (fresh_reg", "assign fixed = (1'b0 && fresh_reg", "tables"},
 		"check bit not stored":      {"inc_ecc_in.v", "{whole[38:32], whole[REST-1:0]}", "{1'b0, whole[37:32], whole[REST-1:0]}", "tables"},
 		"frames of a halted engine": {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "tables"},
 		"bypass of a lost record":   {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
