@@ -22,11 +22,15 @@
 //   open        with OPEN packets of a message leave before it is complete: ctx_open is how many bytes of the message at ctx_limit all have sent,
 //               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet behind which all have sent some
 //               of that message, in 5 cycles in which no frame is decided
-//   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), or a pool that may send more
-//               (snd_note). Meanwhile it asks for messages (msg_*), and its frames and works pass through here
+//   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), a pool that may send more
+//               (snd_note), a look at one (snd_look). Meanwhile it asks for messages (msg_*), and its frames and works pass through here
+//   at once     what completes a message waits for a look at its pool, made before its verdict if there is time. If the look found all on one
+//               lane, somebody who keeps up, and this packet's place next, and the packet is not longer than their path MTU (see_*), it
+//               leaves with its commit, snd_fuse: its work emits too, and its copies are pushed a cycle later, as is a CNP behind an answer
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
-//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle
+//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once when its copies are pushed
+//   counters    in the cycle behind the decision; of an answer, but for RX_FRAMES, behind snd_done
 `ifdef INC_PARK
 //   parking     a message of a parked group (grp_parked) finds no slot. While park_valid stands, the pools of park_group are looked at between two
 //               frames or actions, before any other: park_take comes with the answer in the next cycle, and a drained group's pools then begin at
@@ -460,7 +464,6 @@ module inc_check_message #(
     wire rest_goes = goes && !c_bypass && rest_ready;
     wire decided  = data_goes || rest_goes;
     wire quick    = goes && c_bypass;
-    wire good     = c_intact && c_lives && d_fine;
 
     assign c_free    = 1'b1;
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
@@ -483,6 +486,8 @@ module inc_check_message #(
             assign s_half[e] = {1'b0, s_log2_n} == E + 6'd1;
         end
     endgenerate
+
+    wire good = c_intact && c_lives && d_fine;
 
     always @(posedge clk) begin
         if (s_go) begin
@@ -523,6 +528,8 @@ module inc_check_message #(
     localparam HEAD_W = 24 + SLOT_W;             // of a pool: start, and the slot it is in
     localparam TAIL_W = 2 * 24;                  // of a pool: the first message that nobody has begun, and done
     localparam CTX_W  = 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
+
+    reg  [SLOT_W-1:0] k_base, k_n;     // of the frame's pool
 
     // A frame is looked up when it comes to C, or later, and once more.
     wire              look_b = b_go && !f_holds_b;
@@ -626,6 +633,14 @@ module inc_check_message #(
 
     // ---- the frame's pool: known from F_LOOK on ----
 
+    wire [GROUPS-1:0] c_one;
+    generate
+        for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
+            localparam [GRP_W-1:0] E = e;
+            assign c_one[e] = c_group == E;
+        end
+    endgenerate
+
     wire [SLOT_W-1:0] f_n      = pipe_set ? pipe_n : c_half;
     wire              f_root   = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
     wire [MASK_W-1:0] f_outs   = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
@@ -645,7 +660,6 @@ module inc_check_message #(
 `endif
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [SLOT_W-1:0] k_base, k_n;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
     wire [23:0]       n_wide = {{(24-SLOT_W){1'b0}}, k_n};
@@ -967,6 +981,15 @@ module inc_check_message #(
         end
     endgenerate
     wire [EI_W-1:0]   frame_ei = d_data ? pool_ei : c_ei;
+    wire [EI_W-1:0] j_pool_ei;
+    generate
+        if (EI_W > EP_W) begin : gen_job_pool_ei
+            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, j_pipe_b};
+            assign j_pool_ei = {j_group, pool_ep};
+        end else begin : gen_job_pool_ep
+            assign j_pool_ei = {{(EP_W-1){1'b0}}, j_pipe_b};
+        end
+    endgenerate
 
     always @(posedge clk) begin
         if (j_idle) begin
@@ -1011,16 +1034,6 @@ module inc_check_message #(
             j_ei         <= j_pool_ei;
         end
     end
-
-    wire [EI_W-1:0] j_pool_ei;
-    generate
-        if (EI_W > EP_W) begin : gen_job_pool_ei
-            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, j_pipe_b};
-            assign j_pool_ei = {j_group, pool_ep};
-        end else begin : gen_job_pool_ep
-            assign j_pool_ei = {{(EP_W-1){1'b0}}, j_pipe_b};
-        end
-    endgenerate
 
     // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in two cycles.
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
@@ -1085,13 +1098,6 @@ module inc_check_message #(
 
     // ---- the message that is to be complete next: how much of it may leave ----
 
-    wire [GROUPS-1:0] c_one;
-    generate
-        for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
-            localparam [GRP_W-1:0] E = e;
-            assign c_one[e] = c_group == E;
-        end
-    endgenerate
     wire          more_open;           // at J_OPEN
     reg           j_closes;            // the word of what is open is cleared
 

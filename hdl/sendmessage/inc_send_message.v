@@ -430,6 +430,7 @@ module inc_send_message #(
     reg  [23:0]           at_msg_reg, at_psn_reg;
     reg  [POS_W-1:0]      at_pos_reg;
     wire                  unacked_we, tail_we, later_we;
+    reg  [23:0]           next_msg_reg;
     wire [23:0]           told_msg;         // where an answer leaves the endpoint
     wire [POS_W-1:0]      told_pos;
     reg  [23:0]           answer_reg;       // what comes next by the answer
@@ -612,7 +613,6 @@ module inc_send_message #(
     wire [POS_W+1:0]  step = {{(POS_W+1){1'b0}}, 1'b1} << code_reg;
     wire [POS_W+1:0]  open = {2'b00, ctx_open[OFF_W-1:UNIT_LOG]};
     reg               stay_more_reg, next_more_reg, partly_reg;
-    reg  [23:0]       next_msg_reg;
     reg  [POS_W-1:0]  next_pos_reg;
 
     // An answer stays in the message that it begins in if that is not sent to its end, or is not acknowledged to its end, else it goes to its

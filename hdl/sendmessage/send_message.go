@@ -127,20 +127,51 @@ func modules(all ...graph.Describer) ([]*graph.Module, error) {
 
 // ports are those of the Verilog: tables and a group's start, jobs and how they end, messages that are asked for, packets, what is to be done next.
 func (p SendMessage) ports() []graph.Port {
-	var releases []graph.Port
-	if p.Release != 0 {
-		releases = []graph.Port{
-			leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1), leaf.In("rel_sent", 1),
-			leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1),
-		}
-	}
-	all := p.plainPorts()
-	behind := 1 + slices.IndexFunc(all, func(port graph.Port) bool { return port.Name == "snd_note" })
-	return slices.Insert(all, behind, releases...)
+	return slices.Concat(p.startPorts(), p.releasePorts(p.jobPorts()), []graph.Port{
+		leaf.Out("msg_rd", 1),
+		leaf.Out("msg_number", 24),
+		leaf.In("msg_valid", 1),
+		leaf.In("msg_length", p.OffW),
+		leaf.In("msg_se", 1),
+		leaf.In("msg_has_imm", 1),
+		leaf.In("msg_imm", 32),
+		leaf.In("msg_ce", 1),
+		leaf.In("msg_unit", p.UnitW),
+		leaf.In("snd_room", 1),
+		leaf.Out("snd_tx_valid", 1),
+		leaf.Out("snd_tx_mask", p.MaskW),
+		leaf.Out("snd_tx_opcode", 8),
+		leaf.Out("snd_tx_se", 1),
+		leaf.Out("snd_tx_pad", 2),
+		leaf.Out("snd_tx_ce", 1),
+		leaf.Out("snd_tx_psn", 24),
+		leaf.Out("snd_tx_ext", 32),
+		leaf.Out("snd_tx_plen", p.LenW),
+		leaf.Out("snd_tx_words", p.WordsW),
+		leaf.Out("snd_tx_ask", p.MaskW),
+		leaf.Out("snd_work_put", 1),
+		leaf.Out("snd_work_words", p.WordsW),
+		leaf.Out("snd_work_unit", p.UnitW),
+		leaf.Out("act_valid", 1),
+		leaf.Out("act_soon", 1),
+		leaf.Out("act_timer", 1),
+		leaf.Out("act_pipe", 1),
+		leaf.Out("act_ei", p.EIW),
+	})
 }
 
-// plainPorts are those that it has without releases, too.
-func (p SendMessage) plainPorts() []graph.Port {
+// releasePorts are jobs' ports with those of releases among them, if they are sent.
+func (p SendMessage) releasePorts(jobs []graph.Port) []graph.Port {
+	if p.Release == 0 {
+		return jobs
+	}
+	behind := 1 + slices.IndexFunc(jobs, func(port graph.Port) bool { return port.Name == "snd_note" })
+	return slices.Insert(jobs, behind, leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1),
+		leaf.In("rel_sent", 1), leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1))
+}
+
+// startPorts are the tables, and a group's start.
+func (p SendMessage) startPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
@@ -158,6 +189,12 @@ func (p SendMessage) plainPorts() []graph.Port {
 		leaf.Out("off_rng", 2),
 		leaf.Out("off_in", 24),
 		leaf.Out("off_out", 24),
+	}
+}
+
+// jobPorts are jobs, what they are about, and how they end.
+func (p SendMessage) jobPorts() []graph.Port {
+	return []graph.Port{
 		leaf.In("snd_ack", 1),
 		leaf.In("snd_act", 1),
 		leaf.In("snd_note", 1),
@@ -189,34 +226,5 @@ func (p SendMessage) plainPorts() []graph.Port {
 		leaf.Out("snd_kind", 3),
 		leaf.Out("snd_act_ei", p.EIW),
 		leaf.Out("snd_again", 1),
-		leaf.Out("msg_rd", 1),
-		leaf.Out("msg_number", 24),
-		leaf.In("msg_valid", 1),
-		leaf.In("msg_length", p.OffW),
-		leaf.In("msg_se", 1),
-		leaf.In("msg_has_imm", 1),
-		leaf.In("msg_imm", 32),
-		leaf.In("msg_ce", 1),
-		leaf.In("msg_unit", p.UnitW),
-		leaf.In("snd_room", 1),
-		leaf.Out("snd_tx_valid", 1),
-		leaf.Out("snd_tx_mask", p.MaskW),
-		leaf.Out("snd_tx_opcode", 8),
-		leaf.Out("snd_tx_se", 1),
-		leaf.Out("snd_tx_pad", 2),
-		leaf.Out("snd_tx_ce", 1),
-		leaf.Out("snd_tx_psn", 24),
-		leaf.Out("snd_tx_ext", 32),
-		leaf.Out("snd_tx_plen", p.LenW),
-		leaf.Out("snd_tx_words", p.WordsW),
-		leaf.Out("snd_tx_ask", p.MaskW),
-		leaf.Out("snd_work_put", 1),
-		leaf.Out("snd_work_words", p.WordsW),
-		leaf.Out("snd_work_unit", p.UnitW),
-		leaf.Out("act_valid", 1),
-		leaf.Out("act_soon", 1),
-		leaf.Out("act_timer", 1),
-		leaf.Out("act_pipe", 1),
-		leaf.Out("act_ei", p.EIW),
 	}
 }

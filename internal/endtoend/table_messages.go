@@ -51,7 +51,6 @@ func messageFaults() []Fault {
 		{Name: "an endpoint's packets behind each other do not see each other", File: fileMessage, Old: "end_fresh ? end_fresh_word : end_read", New: "end_read"},
 		{Name: "packets of a pool behind each other do not see each other", File: fileMessage, Old: "tails_fresh ? tails_fresh_word : tails_read", New: "tails_read"},
 		{Name: "an acknowledgement on its way makes no room", File: fileMessage, Old: "k_old && (is_full || (completes && k_root && !f_near))", New: "1'b0"},
-		{Name: "a result leaves at once though another is to leave first", File: fileMessage, Old: "see_msg == e_message", New: "1'b1"},
 		{Name: "a result leaves at once as its packet was cut", File: fileMessage,
 			Old: "{{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code", New: "1'b1"},
 		{Name: "a result leaves a root at once beyond its broadcast pool", File: fileMessage, At: "wire may_fuse = completes && (", Old: "!k_root || f_near", New: "1'b1"},
