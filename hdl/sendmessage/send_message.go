@@ -127,21 +127,7 @@ func modules(all ...graph.Describer) ([]*graph.Module, error) {
 
 // ports are those of the Verilog: tables and a group's start, jobs and how they end, messages that are asked for, packets, what is to be done next.
 func (p SendMessage) ports() []graph.Port {
-	var releases []graph.Port
-	if p.Release != 0 {
-		releases = []graph.Port{
-			leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1), leaf.In("rel_sent", 1),
-			leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1),
-		}
-	}
-	all := p.plainPorts()
-	behind := 1 + slices.IndexFunc(all, func(port graph.Port) bool { return port.Name == "snd_note" })
-	return slices.Insert(all, behind, releases...)
-}
-
-// plainPorts are those that it has without releases, too.
-func (p SendMessage) plainPorts() []graph.Port {
-	return slices.Concat(p.startPorts(), p.jobPorts(), []graph.Port{
+	return slices.Concat(p.startPorts(), p.releasePorts(p.jobPorts()), []graph.Port{
 		leaf.Out("msg_rd", 1),
 		leaf.Out("msg_number", 24),
 		leaf.In("msg_valid", 1),
@@ -172,6 +158,16 @@ func (p SendMessage) plainPorts() []graph.Port {
 		leaf.Out("act_pipe", 1),
 		leaf.Out("act_ei", p.EIW),
 	})
+}
+
+// releasePorts are jobs' ports with those of releases among them, if they are sent.
+func (p SendMessage) releasePorts(jobs []graph.Port) []graph.Port {
+	if p.Release == 0 {
+		return jobs
+	}
+	behind := 1 + slices.IndexFunc(jobs, func(port graph.Port) bool { return port.Name == "snd_note" })
+	return slices.Insert(jobs, behind, leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1),
+		leaf.In("rel_sent", 1), leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1))
 }
 
 // startPorts are the tables, and a group's start.
