@@ -4,8 +4,8 @@
 //
 // Contract
 //   registers   word 0 of the page STATUS: halted in bit 0, and from bit 8 on the kinds of memories of which a word was lost since CLEAR, read only.
-//               Word 1 CLEAR: bit 0 written 1 while no group is live clears STATUS and starts anew, once `moves` was low for 2**IDLE_W cycles:
-//               then nothing is inside that was made of a lost word; reads 0. Word 4 + k CORRECTED: reads of kind k that were
+//               Word 1 CLEAR: bit 0 written 1 while no group is live clears the memories, and STATUS once `moves` was low for 2**IDLE_W cycles behind
+//               that: then nothing is inside that was made of a lost word; reads 0. Word 4 + k CORRECTED: reads of kind k that were
 //               corrected, modulo 2**32; word 10 + k LOST: those that could not be. Two of a kind in one cycle are one
 //   halt        from the cycle behind the one in which a word is lost of a kind in HALTS, until CLEAR
 //   start       when `tables_ready` rises after reset, and behind CLEAR, `init` is high for 2**AT_W cycles and `at` runs through all addresses of the
@@ -123,7 +123,7 @@ module inc_ecc_regs #(
     // ---- all memories are cleared behind the tables' registers: a word that was never written has no check bits ----
 
     reg            ready_reg, rst_reg;
-    wire           clears;
+    wire           starts, clears;
     reg [AT_W-1:0] at_reg;
 
     assign ready = ready_reg;
@@ -137,7 +137,7 @@ module inc_ecc_regs #(
             ready_reg <= &at_reg;
             rst_reg   <= rst_reg && !(&at_reg);
         end
-        if (clears) begin
+        if (starts) begin
             ready_reg <= 1'b0;   // at_reg has come round to 0
         end
         if (rst) begin
@@ -215,7 +215,8 @@ module inc_ecc_regs #(
     wire [KINDS-1:0]   lost_now  = lost & {KINDS{ready_reg}};
     reg                wants_reg;      // CLEAR was written
     reg [IDLE_W-1:0]   idle_reg;
-    assign             clears    = wants_reg && live == {GROUPS{1'b0}} && !moves && &idle_reg;
+    assign             starts    = we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}};
+    assign             clears    = wants_reg && ready_reg && live == {GROUPS{1'b0}} && !moves && &idle_reg;
 
     assign halt      = halt_reg;
     assign any_fixed = |fixed_now;
@@ -240,8 +241,8 @@ module inc_ecc_regs #(
 
     integer k;
     always @(posedge clk) begin
-        wants_reg <= (we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}}) || (wants_reg && !clears);
-        idle_reg  <= moves || live != {GROUPS{1'b0}} || clears ? {IDLE_W{1'b0}} : idle_reg + {{(IDLE_W-1){1'b0}}, !(&idle_reg)};
+        wants_reg <= starts || (wants_reg && !clears);
+        idle_reg  <= moves || !ready_reg || live != {GROUPS{1'b0}} || clears ? {IDLE_W{1'b0}} : idle_reg + {{(IDLE_W-1){1'b0}}, !(&idle_reg)};
         // what comes while STATUS is cleared stays
         lost_reg <= lost_now | (lost_reg & {KINDS{!clears}});
         halt_reg <= |(lost_now & STOPS) || (halt_reg && !clears);

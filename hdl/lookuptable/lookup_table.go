@@ -115,10 +115,6 @@ func (p LookupTable) Module() (*graph.Module, error) {
 
 // ports are those of the Verilog: parsed headers in, their context out, the tables to be written.
 func (p LookupTable) ports() []graph.Port {
-	var looked []graph.Port
-	if p.ECC {
-		looked = append(looked, leaf.Out("looked", 1))
-	}
 	return append([]graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
@@ -194,5 +190,13 @@ func (p LookupTable) ports() []graph.Port {
 		leaf.Out("route_valid", 1),
 		leaf.Out("route_mask", p.MaskW),
 		leaf.Out("root_sends", 1),
-	}, looked...)
+	}, p.looked()...)
+}
+
+// looked is the port that only an engine has whose tables have check bits.
+func (p LookupTable) looked() []graph.Port {
+	if !p.ECC {
+		return nil
+	}
+	return []graph.Port{leaf.Out("looked", 1)}
 }
