@@ -802,7 +802,7 @@ func drawn(t *rapid.T) Params {
 	p.EagerTree = p.Accumulate == Reproducible && rapid.IntRange(0, 3).Draw(t, "eager tree") == 0
 	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0
 	p.Priorities = 1
-	if p.PortBytes > 0 && p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "prior") == 0 {
+	if p.PortBytes > 0 || rapid.IntRange(0, 9).Draw(t, "prior") == 0 {
 		p.Priorities = rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4, 8, 3, 16}).Draw(t, "priorities")
 	}
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
@@ -973,7 +973,7 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !((p.VLAN || p.EagerTree) && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && p.Engines == 1 && slices.Contains([]int{2, 4, 8}, p.Priorities)) &&
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.EagerTree && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && slices.Contains([]int{2, 4, 8}, p.Priorities)) &&
 			p.MemoryPins >= 0 && p.MemoryPins <= 256 && !(p.ECCAll && p.Mode == 1)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
