@@ -19,7 +19,6 @@ type releaseBench struct {
 	t     *testing.T
 	r     *rig.Rig
 	rng   *rand.Rand
-	owed  [3]uint64 // releases that are not acknowledged, by group
 	began [3]uint64 // iterations
 }
 
