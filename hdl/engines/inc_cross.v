@@ -54,7 +54,6 @@ module inc_cross #(
     endgenerate
 `endif
 
-    localparam WIDTH = 9*BYTES + 2;
     localparam [INPUTS-1:0] ONE = 1;
 
     // The next input to serve is the first that waits behind the last one served; one bit an input.
@@ -66,24 +65,27 @@ module inc_cross #(
     wire [INPUTS-1:0] lowest = want & (~want + ONE);
     wire [INPUTS-1:0] choice = busy_reg ? last_reg : high != {INPUTS{1'b0}} ? first : lowest;
 
-    reg [WIDTH-1:0]   beat;
+    reg [8*BYTES-1:0] data;
+    reg [BYTES-1:0]   keep;
     reg [INPUT_W-1:0] number;
     integer i;
     always @* begin
-        beat   = {WIDTH{1'b0}};
+        data   = {8*BYTES{1'b0}};
+        keep   = {BYTES{1'b0}};
         number = {INPUT_W{1'b0}};
         for (i = 0; i < INPUTS; i = i + 1) begin
-            beat   = beat | ({s_tuser[i], s_tlast[i], s_tkeep[i*BYTES +: BYTES], s_tdata[i*8*BYTES +: 8*BYTES]} & {WIDTH{choice[i]}});
+            data   = data | (s_tdata[i*8*BYTES +: 8*BYTES] & {8*BYTES{choice[i]}});
+            keep   = keep | (s_tkeep[i*BYTES +: BYTES] & {BYTES{choice[i]}});
             number = number | (i[INPUT_W-1:0] & {INPUT_W{choice[i]}});
         end
     end
 
     assign m_axis_tvalid = (want & choice) != {INPUTS{1'b0}};
     assign take          = choice & {INPUTS{m_axis_tready}};
-    assign m_axis_tdata  = beat[8*BYTES-1:0];
-    assign m_axis_tkeep  = beat[8*BYTES +: BYTES];
-    assign m_axis_tlast  = beat[9*BYTES];
-    assign m_axis_tuser  = {number, beat[9*BYTES+1]};
+    assign m_axis_tdata  = data;
+    assign m_axis_tkeep  = keep;
+    assign m_axis_tlast  = (s_tlast & choice) != {INPUTS{1'b0}};
+    assign m_axis_tuser  = {number, (s_tuser & choice) != {INPUTS{1'b0}}};
     assign mon_valid     = m_axis_tvalid && m_axis_tready && m_axis_tlast;
     assign mon_port      = number;
 

@@ -77,7 +77,8 @@ func TestParking(t *testing.T) {
 // TestEngines: on switches of four engines with a group each cases are what they are on others, and the groups are at work at engines of their own.
 func TestEngines(t *testing.T) {
 	t.Parallel()
-	for mode, sets := range map[int][]string{1: {"mode=1", "message_bytes=2048", "window_messages=2"}, 2: nil, 3: {"mode=3"}} {
+	for i, sets := range [][]string{{"mode=1", "message_bytes=2048", "window_messages=2"}, {"mode=2"}, {"mode=3"}} {
+		mode := i + 1
 		e := engine(t, "mini", append(sets, "engines=4", "groups=1", "park=true"))
 		var mu sync.Mutex
 		var all []*dut.Reference
