@@ -13,6 +13,8 @@ GO       ?= go
 export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
 # Git notes what it looked up in .git when go asks it for the version; to go test that would be a change of the repository.
 export GIT_OPTIONAL_LOCKS := 0
+# Compilers and tests are short-lived and there is memory to spare: collecting garbage less often saves a tenth to a fifth of their time.
+export GOGC ?= 400
 BUILD    ?= build
 INCFORGE := $(BUILD)/incforge
 
@@ -141,12 +143,11 @@ build: ## Compile the program into build/incforge
 	@echo "$(INCFORGE)"
 
 # go test knows nothing of the programs that tests run. The tests read their versions' digest, so that a verdict does not outlive them.
-# make check has vet; nobody debugs these programs, and without their symbols, linked by Go alone, they link in half the time. GOGC=400:
-# these processes are short-lived and there is memory to spare; collecting garbage less often saves a tenth to a fifth of their time.
+# make check has vet; nobody debugs these programs, and without their symbols, linked by Go alone, they link in half the time.
 test: build ## Run all tests; build/test-times.json says what each cost
 	@$(GO) build -o $(BUILD)/testtimes ./internal/testtimes
 	tools="$$($(INCFORGE) doctor --digest)"; \
-	GOGC=400 INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -vet=off -ldflags='-s -linkmode=internal' -timeout 40m ./...
+	INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -vet=off -ldflags='-s -linkmode=internal' -timeout 40m ./...
 
 proto: ## Make the Go of the control plane's services anew from their .proto (protoc from Debian's protobuf-compiler)
 	@command -v protoc >/dev/null 2>&1 || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \

@@ -24,8 +24,7 @@ func TestPipesLint(t *testing.T) {
 	}{
 		{"mini3", ""},
 		{"mini3", "members=1 groups=1 ports=1 window_packets=1 in_band=false clock_mhz=1"},
-		{"mini3", "members=16 groups=64 ports=17 bus_bytes=128 lanes=32 window_packets=2 buffer_bytes=262144 icrc_check=false clock_mhz=1000"},
-		{"trio3", "members=8 groups=5 bus_bytes=64 lanes=16 mtu_bytes=4096 buffer_bytes=524288 memory=auto"},
+		{"trio3", "members=16 groups=64 ports=17 bus_bytes=128 lanes=32 window_packets=2 mtu_bytes=4096 buffer_bytes=524288 icrc_check=false memory=auto adder_stages=6 clock_mhz=1000"},
 	} {
 		t.Run(strings.TrimSpace(c.preset+" "+c.set), func(t *testing.T) {
 			t.Parallel()

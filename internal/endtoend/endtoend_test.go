@@ -83,6 +83,8 @@ func configurations(t *testing.T) []configuration {
 		switch preset {
 		case "mini", "mini3":
 			c.scenario = ""
+		case "lone", "minmax", "trio", "trio3", "wide16": // mini, mini3 and mini1 have what brief leaves out
+			c.scenario = brief
 		case "agilex8m", "fpga100g", "fpga100g1", "fpga100g3": // minmax is as wide, with fewer lanes and a short window
 			c.rare = true
 		case "chip28lean", "fpga100g256": // wide16 adds in place too, and chip28 is as wide
