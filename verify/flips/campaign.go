@@ -291,17 +291,13 @@ func (e *engine) clear() error {
 		return err
 	}
 	from := e.Now()
-	was, err := e.ctl.Read("ECC_STATUS", 0)
-	if err != nil {
-		return err
-	}
 	for tries := 0; ; tries++ {
 		status, err := e.ctl.Read("ECC_STATUS", 0)
 		if err != nil {
 			return err
 		}
 		if status == 0 {
-			if waited := e.Now() - from; was != 0 && waited < idle {
+			if waited := e.Now() - from; waited < idle {
 				return fmt.Errorf("%w: ECC_STATUS is 0 %d cycles behind ECC_CLEAR", ErrWrong, waited)
 			}
 			return nil
