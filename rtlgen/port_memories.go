@@ -105,11 +105,11 @@ func (q *portQueues) entersWith(c *graph.Composite, port int, to graph.Pin) {
 	c.Connect(q.rx[port].Pin("ecc_err"), to)
 }
 
-// leavesWith connects err of the frames that leave the engine by a port, on the last beat.
-func (q *portQueues) leavesWith(c *graph.Composite, port int, from graph.Pin) {
+// leavesWith connects err of the frames that leave the engine by a port, on the last beat; none says why there is none without check bits.
+func (q *portQueues) leavesWith(c *graph.Composite, port int, from graph.Pin, none string) {
 	switch {
 	case q.codes == nil:
-		c.Open(from, "no frame with err reaches the engine")
+		c.Open(from, none)
 	case q.priorities != nil:
 		c.Connect(from, q.priorities.class[port].Pin("s_err"))
 	default:

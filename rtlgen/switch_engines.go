@@ -168,7 +168,7 @@ func (x *crossbar) queued(q *portQueues, port int, rx, tx *graph.Instance) {
 	x.c.Connect(steer.Pin("s_axis_tready"), rx.Pin("m_axis_tready"))
 	q.entersWith(x.c, port, steer.Pin("s_axis_tuser"))
 	x.leave(port, tx.Pin, "s_axis_")
-	q.leavesWith(x.c, port, x.onto[port].Pin("m_axis_tuser").Bit(0))
+	q.leavesWith(x.c, port, x.onto[port].Pin("m_axis_tuser").Bit(0), "no frame with err reaches an engine")
 }
 
 // monitor leads out what the engines report, engine 0 lowest; of the frames that enter, those that go round are the highest.

@@ -177,7 +177,7 @@ func (q *portQueues) turns(c *graph.Composite, arbiter, demux *graph.Instance) f
 			c.Connect(at(demux, "m_axis_"), tx.Pin("s_axis_"+signal))
 		}
 		q.entersWith(c, i, arbiter.Pin("s_axis_tuser").Bit(i))
-		q.leavesWith(c, i, demux.Pin("m_axis_tuser").Bit(i))
+		q.leavesWith(c, i, demux.Pin("m_axis_tuser").Bit(i), "no frame with err reaches the engine")
 		c.Connect(arbiter.Pin("s_axis_tready").Bit(i), rx.Pin("m_axis_tready"))
 		c.Connect(tx.Pin("s_axis_tready"), demux.Pin("m_axis_tready").Bit(i))
 	}
