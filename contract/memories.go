@@ -13,6 +13,10 @@ const MemoryPort = "mem_pins"
 // MemoryBase is where an engine's page of its protected memories is, of 64 bytes.
 const MemoryBase = 0x2A00
 
+// PortMemoryBase is where the counters of the ports' queues are, in the switch's own registers: those of corrected words, a word a port, and PortStride
+// behind them those of lost ones.
+const PortMemoryBase = 0x4A00
+
 // The words of that page: STATUS, CLEAR, and from these on one a kind of memory.
 const (
 	correctedWord = 4
@@ -38,12 +42,19 @@ func MemoryKinds() []MemoryKind {
 	}
 }
 
+// PortMemories are the memories of the ports' queues, which ecc: all protects too. They belong to no engine, and stop none.
+func PortMemories() MemoryKind {
+	return MemoryKind{Name: "ports", Doc: "the queues of the ports, on either side"}
+}
+
 // Unprotected is the block whose memories have no check bits: the registers' read-back copy and the counters, which no frame is made of.
 const Unprotected = "inc_csr"
 
-// MemoryKindOf is the kind of the memories in a block of the core, by the name of its instance.
+// MemoryKindOf is the kind of the memories in a block, by the name of its instance in the core, or in the switch top.
 func MemoryKindOf(instance string) string {
 	switch {
+	case strings.HasPrefix(instance, "u_rx_p") || strings.HasPrefix(instance, "u_tx_p"):
+		return PortMemories().Name
 	case instance == "u_lookup" || instance == "u_translate" || strings.HasPrefix(instance, "u_vlan"):
 		return "tables"
 	case instance == "u_packets":
@@ -95,4 +106,20 @@ func (b *builder) memories() {
 	for _, r := range counters {
 		b.add(r)
 	}
+	b.portMemories()
+}
+
+// portMemories adds the counters of the ports' queues.
+func (b *builder) portMemories() {
+	if b.p.PortBytes == 0 {
+		return
+	}
+	k := PortMemories()
+	one := Register{Count: b.p.Ports, Stride: 4, Access: RO, Volatile: true, Index: "port", Top: TopSwitch,
+		Fields: []Field{{Name: "count", Width: 32, Doc: "Reads since reset, modulo 2^32."}}}
+	corrected, lost := one, one
+	corrected.Name, corrected.Offset, corrected.Doc = k.CorrectedRegister(), PortMemoryBase, "Reads in which a wrong bit was corrected, of "+k.Doc+"."
+	lost.Name, lost.Offset, lost.Doc = k.LostRegister(), PortMemoryBase+PortStride, "Reads in which more bits were wrong than can be corrected, of "+k.Doc+"."
+	b.add(corrected)
+	b.add(lost)
 }

@@ -3,6 +3,7 @@
 package rtlgen_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,50 @@ func TestCheckBits(t *testing.T) {
 		for path, text := range plain.Files.Map() {
 			assert.NotContains(t, string(text), contract.MemoryPort, path)
 			assert.NotContains(t, string(text), "inc_ecc_", path)
+		}
+	}
+}
+
+// TestCheckBitsOfPorts: with ecc: all the queues of ports have check bits whatever they are, their counters and err beside what leaves; without they have none.
+func TestCheckBitsOfPorts(t *testing.T) {
+	t.Parallel()
+	for _, set := range [][]string{
+		{"port_bytes=2"},
+		{"port_bytes=2", "port_drop=true", "port_cut_through=true"},
+		{"port_bytes=4", "port_clock_mhz=[322]", "priorities=4"},
+		{"port_bytes=4", "port_clock_mhz=[322]", "port_cut_through=true", "engines=2", "groups=1"},
+	} {
+		p, err := params.Load("mini", set...)
+		require.NoError(t, err)
+		plain, err := rtlgen.Generate(p)
+		require.NoError(t, err)
+		p.ECC, p.ECCAll = true, true
+		full, err := rtlgen.Generate(p)
+		require.NoError(t, err)
+		queues := 0
+		for _, m := range full.Manifest.Memories {
+			if block, _, _ := strings.Cut(m.Path, "."); contract.MemoryKindOf(block) == contract.PortMemories().Name {
+				queues++
+				assert.Equal(t, 64+8+2*(5+7), m.Bits, "%v: %s", set, m.Path)
+				assert.Contains(t, m.Path, ".u_ram.u_ram", set)
+			}
+		}
+		assert.Equal(t, p.Ports*(1+p.Priorities), queues, set)
+		name := contract.PortMemories().LostRegister()
+		_, err = full.Manifest.Registers.Register(name)
+		require.NoError(t, err, set)
+		_, err = plain.Manifest.Registers.Register(name)
+		require.ErrorIs(t, err, contract.ErrUnknownRegister, set)
+		has := func(d *rtlgen.Design) bool {
+			return slices.ContainsFunc(d.Manifest.Tops[contract.TopSwitch].Ports, func(p contract.Port) bool { return p.Name == "m_axis_p0_tuser" && p.Width == 1 })
+		}
+		assert.True(t, has(full), set)
+		assert.False(t, has(plain), set)
+		for path, text := range plain.Files.Map() {
+			assert.NotContains(t, string(text), "inc_ecc_", path)
+		}
+		if len(p.PortClockMHz) > 0 {
+			assert.Contains(t, string(full.Files.Map()[p.Name+".xdc"]), "u_errors_p0_q0/u_lost/u_count/gray_reg_reg", set)
 		}
 	}
 }

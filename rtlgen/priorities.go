@@ -8,6 +8,7 @@ import (
 	"incforge/contract"
 	"incforge/hdl/cdc"
 	"incforge/hdl/graph"
+	"incforge/hdl/leaf"
 	"incforge/hdl/priority"
 	"incforge/rtlgen/params"
 )
@@ -30,8 +31,8 @@ func addPriorities(c *graph.Composite, p params.Params, addrBits int) *prioritie
 	width := p.Contract().PriorityBits()
 	x := &priorities{regs: c.Add("u_priority_regs", priority.At(addrBits, contract.PriorityBase, width)), counts: map[string][]*graph.Instance{}}
 	for i := range p.Ports {
-		x.class = append(x.class, c.Add(fmt.Sprintf("u_class_p%d", i), priority.Class{Bytes: p.BusBytes, Width: width}))
-		x.pick = append(x.pick, c.Add(fmt.Sprintf("u_pick_p%d", i), priority.Pick{Bytes: p.PortBytes, Priorities: p.Priorities}))
+		x.class = append(x.class, c.Add(fmt.Sprintf("u_class_p%d", i), priority.Class{Bytes: p.BusBytes, Width: width, Err: leaf.Bit(p.ECCAll)}))
+		x.pick = append(x.pick, c.Add(fmt.Sprintf("u_pick_p%d", i), priority.Pick{Bytes: p.PortBytes, Priorities: p.Priorities, Err: leaf.Bit(p.ECCAll)}))
 		c.Connect(x.regs.Pin("priorities"), x.class[i].Pin("priorities"))
 		if len(p.PortClockMHz) > 0 {
 			x.resets = append(x.resets, c.Add(fmt.Sprintf("u_reset_p%d", i), cdc.Reset{}))
@@ -57,6 +58,12 @@ func (q *portQueues) out(c *graph.Composite, port int, side portSide) (enter *gr
 		return tx, tx.Stream("m_axis")
 	}
 	class, pick := x.class[port], x.pick[port]
+	if q.codes == nil {
+		c.Tie(class.Pin("s_err"), 0)
+		c.Tie(pick.Pin("s_err"), 0)
+		c.Open(class.Pin("m_err"), "no frame has err")
+		c.Open(pick.Pin("m_err"), "no frame has err")
+	}
 	if side.clock != nil {
 		reset := x.resets[port]
 		c.Connect(*side.clock, pick.Pin("clk"), reset.Pin("far_clk"))
@@ -99,6 +106,9 @@ func (q *portQueues) bus(c *graph.Composite) {
 	if q.interrupts != nil {
 		blocks = append(blocks, q.interrupts)
 		q.calls(c)
+	}
+	if q.codes != nil {
+		blocks = append(blocks, q.codes.regs)
 	}
 	blocks = append(blocks, q.regs)
 	chain(c, blocks...)

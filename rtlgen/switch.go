@@ -18,7 +18,7 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 		return withEngines(p, model, core)
 	}
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%s with one pair of AXI4-Streams for each of %d ports", core.Name, p.Ports))
-	c.Change(withMemoryPins(p))
+	c.Change(withQueueCodes(p))
 	ports(c, model.AddrBits)
 	engine := c.Instance("u_core", core)
 	arbiter := c.Add("u_arbiter", stream.PortArbiter{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
@@ -26,7 +26,7 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 	var q *portQueues
 	if p.PortBytes > 0 {
 		q = addPortQueues(c, p, model.AddrBits)
-		q.wire(c, p, turns(c, arbiter, demux), engine)
+		q.wire(c, p, q.turns(c, arbiter, demux), engine)
 	} else {
 		plainPorts(c, p, arbiter, demux)
 		c.Link(c, engine, "s_axil_")

@@ -28,7 +28,7 @@ type crossbar struct {
 func withEngines(p params.Params, model contract.Model, core *graph.Module) (*graph.Module, error) {
 	d := p.Derived()
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%d of %s with one pair of AXI4-Streams for each of %d ports", p.Engines, core.Name, p.Ports))
-	c.Change(withMemoryPins(p))
+	c.Change(withQueueCodes(p))
 	ports(c, model.AddrBits)
 	cores := make([]*graph.Instance, p.Engines)
 	for e := range cores {
@@ -52,7 +52,7 @@ func withEngines(p params.Params, model contract.Model, core *graph.Module) (*gr
 	var q *portQueues
 	if p.PortBytes > 0 {
 		q = addPortQueues(c, p, model.AddrBits)
-		q.wire(c, p, x.queued, regs)
+		q.wire(c, p, func(port int, rx, tx *graph.Instance) { x.queued(q, port, rx, tx) }, regs)
 	} else {
 		x.plain()
 		c.Link(c, regs, "s_axil_")
@@ -160,15 +160,15 @@ func (x *crossbar) leave(port int, to func(signal string) graph.Pin, prefix stri
 }
 
 // queued joins the queues of a port with the crossbar.
-func (x *crossbar) queued(port int, rx, tx *graph.Instance) {
+func (x *crossbar) queued(q *portQueues, port int, rx, tx *graph.Instance) {
 	steer := x.steers[port]
 	for _, signal := range []string{"tdata", "tkeep", "tvalid", "tlast"} {
 		x.c.Connect(rx.Pin("m_axis_"+signal), steer.Pin("s_axis_"+signal))
 	}
 	x.c.Connect(steer.Pin("s_axis_tready"), rx.Pin("m_axis_tready"))
-	x.c.Tie(steer.Pin("s_axis_tuser"), 0)
+	q.entersWith(x.c, port, steer.Pin("s_axis_tuser"))
 	x.leave(port, tx.Pin, "s_axis_")
-	x.c.Open(x.onto[port].Pin("m_axis_tuser").Bit(0), "no frame with err reaches an engine")
+	q.leavesWith(x.c, port, x.onto[port].Pin("m_axis_tuser").Bit(0), "no frame with err reaches an engine")
 }
 
 // monitor leads out what the engines report, engine 0 lowest; of the frames that enter, those that go round are the highest.

@@ -25,6 +25,8 @@ type portQueues struct {
 	interrupts *graph.Instance
 	// priorities are what several queues on the way out need, nil if there is one.
 	priorities *priorities
+	// codes are what check bits on the queues' memories need, nil without them.
+	codes *portCodes
 }
 
 func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueues {
@@ -57,6 +59,7 @@ func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueue
 		q.tx = append(q.tx, queues)
 	}
 	q.priorities = addPriorities(c, p, addrBits)
+	q.addCodes(c, p, addrBits)
 	if p.Interrupts {
 		q.interrupts = c.Add("u_port_interrupts", interrupts.At(addrBits, contract.PortInterruptBase, len(contract.PortCauses())))
 	}
@@ -117,7 +120,7 @@ func (q *portQueues) wire(c *graph.Composite, p params.Params, join func(port in
 		enter, leave := q.out(c, i, side)
 		c.ConnectStream(c.InputStream(fmt.Sprintf("s_axis_p%d", i), marked, append(side.on, graph.Doc(fmt.Sprintf("frames in from port %d, tuser = err", i)))...),
 			rx.Stream("s_axis"))
-		c.ConnectStream(leave, c.OutputStream(fmt.Sprintf("m_axis_p%d", i), beat, append(side.on, graph.Doc(fmt.Sprintf("frames out to port %d", i)))...))
+		q.send(c, i, leave, beat, side)
 		if side.clock != nil {
 			c.Connect(*side.clock, rx.Pin("port_clk"))
 		}
@@ -134,6 +137,22 @@ func (q *portQueues) wire(c *graph.Composite, p params.Params, join func(port in
 	c.LinkAs(engine, "s_axil_", q.regs, "m_axil_")
 }
 
+// send leads what leaves by a port out of the top; with check bits on the queues it has err beside it.
+func (q *portQueues) send(c *graph.Composite, port int, leave graph.StreamEnd, beat graph.Shape, side portSide) {
+	name, doc := fmt.Sprintf("m_axis_p%d", port), fmt.Sprintf("frames out to port %d", port)
+	if q.codes == nil {
+		c.ConnectStream(leave, c.OutputStream(name, beat, append(side.on, graph.Doc(doc))...))
+		return
+	}
+	beat.User = 1
+	out := c.OutputStream(name, beat, append(side.on, graph.Doc(doc+", tuser = err"))...)
+	for _, signal := range []string{"tdata", "tkeep", "tvalid", "tlast"} {
+		c.Connect(leave.Pin(signal), out.Pin(signal))
+	}
+	c.Connect(out.Pin("tready"), leave.Pin("tready"))
+	q.codes.wire(c, q, port, side)
+}
+
 // count is what steps a counter of a port.
 func (q *portQueues) count(port int, counter string) graph.Pin {
 	switch counter {
@@ -147,7 +166,7 @@ func (q *portQueues) count(port int, counter string) graph.Pin {
 }
 
 // turns joins the queues of a port with the arbiter and the demultiplexer of one engine.
-func turns(c *graph.Composite, arbiter, demux *graph.Instance) func(port int, rx, tx *graph.Instance) {
+func (q *portQueues) turns(c *graph.Composite, arbiter, demux *graph.Instance) func(port int, rx, tx *graph.Instance) {
 	return func(i int, rx, tx *graph.Instance) {
 		for _, signal := range []string{"tdata", "tkeep", "tvalid", "tlast"} {
 			at := func(inst *graph.Instance, name string) graph.Pin {
@@ -157,8 +176,8 @@ func turns(c *graph.Composite, arbiter, demux *graph.Instance) func(port int, rx
 			c.Connect(rx.Pin("m_axis_"+signal), at(arbiter, "s_axis_"))
 			c.Connect(at(demux, "m_axis_"), tx.Pin("s_axis_"+signal))
 		}
-		c.Tie(arbiter.Pin("s_axis_tuser").Bit(i), 0)
-		c.Open(demux.Pin("m_axis_tuser").Bit(i), "no frame with err reaches the engine")
+		q.entersWith(c, i, arbiter.Pin("s_axis_tuser").Bit(i))
+		q.leavesWith(c, i, demux.Pin("m_axis_tuser").Bit(i), "no frame with err reaches the engine")
 		c.Connect(arbiter.Pin("s_axis_tready").Bit(i), rx.Pin("m_axis_tready"))
 		c.Connect(tx.Pin("s_axis_tready"), demux.Pin("m_axis_tready").Bit(i))
 	}

@@ -170,6 +170,7 @@ module u250_qsfp0 (
         .s_axis_tvalid       (s_axis_tvalid),
         .s_axis_tready       (s_axis_tready),
         .s_axis_tlast        (s_axis_tlast),
+        .s_axis_tuser        (1'b0),             // a switch with ecc: all has it
         .port_pause          (port_pause),
         .port_high           (port_high),
         .up                  (up),

@@ -20,10 +20,10 @@ func (a *app) flips() *cobra.Command {
 		o        flips.Options
 	)
 	cmd := &cobra.Command{Use: "flips CONFIG|DIR", Short: "Invert bits in every memory of an engine with ecc: all while messages run through it",
-		Long: `Invert bits in the memories of a Verilated engine with ecc: all and memory_pins: 63 or more, one bit and two, while hosts exchange messages
+		Long: `Invert bits in the memories of a Verilated engine, and of the queues of its ports, with ecc: all and memory_pins: 64 or more, one bit and two, while hosts exchange messages
 through it and frames pass it by. What leaves is judged by plain arithmetic: one bit changes nothing, not a frame and not a cycle; two may cost
 frames or stop the engine, which goes on when its groups are started again; nothing wrong leaves that a receiver takes (docs/memories.md).`,
-		Example: "  incforge flips mini --set ecc=all --set memory_pins=63 --count 10000",
+		Example: "  incforge flips mini --set ecc=all --set memory_pins=64 --set port_bytes=4 --count 10000",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source, done, err := a.source(args[0], &flags, dut.Kind(kind))

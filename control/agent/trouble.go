@@ -97,6 +97,7 @@ func (a *Agent) attend() (err error) {
 			fail.On(a.examine(s))
 		}
 		if s.engine >= 0 && (called || a.looks%looksBetween == 1) {
+			fail.On(a.restart(s.engine))
 			fail.On(a.inspect(s.engine))
 		}
 	}

@@ -3,6 +3,8 @@
 package cdc
 
 import (
+	"fmt"
+
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 )
@@ -59,6 +61,33 @@ func crossing(name, purpose, latency string, width int, inside graph.Describer, 
 			return nil, err
 		}
 		m.Submodules = []*graph.Module{sub}
+	}
+	return m, nil
+}
+
+// Errors is inc_cdc_errors: what a memory that is read in a port's clock says, in the engine's. Its contract is the head of inc_cdc_errors.v.
+type Errors struct{}
+
+// Module describes it.
+func (Errors) Module() (*graph.Module, error) {
+	source, err := leaf.Source(files, "inc_cdc_errors")
+	if err != nil {
+		return nil, err
+	}
+	m := &graph.Module{
+		Name: "inc_cdc_errors", Block: "", Source: source, Latency: "6 cycles",
+		Purpose: "what the memory of a queue that is read in a port's clock says of its words, in the engine's clock",
+		Ports: []graph.Port{
+			leaf.In("clk", 1), leaf.In("rst", 1), leaf.In(portClock, 1), leaf.On(portClock, leaf.Out("port_rst", 1)),
+			leaf.On(portClock, leaf.In("port_fixed", 1)), leaf.On(portClock, leaf.In("port_lost", 1)), leaf.Out("fixed", 1), leaf.Out("lost", 1),
+		},
+	}
+	for _, d := range []graph.Describer{Reset{}, Event{Width: eventBits}} {
+		sub, err := d.Module()
+		if err != nil {
+			return nil, fmt.Errorf("inc_cdc_errors: %w", err)
+		}
+		m.Submodules = append(m.Submodules, sub)
 	}
 	return m, nil
 }

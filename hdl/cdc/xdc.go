@@ -60,19 +60,21 @@ func XDC(m *graph.Module, clocks ...verilog.Clock) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// count is an inc_cdc_count inside a queue: its instance, and whether the engine's clock steps it.
+// count is an inc_cdc_count inside a crossing: its instance, and whether the engine's clock steps it.
 type count struct {
 	path string
 	near bool
 }
 
-// counts are those of the queue of that name, nil for what is no queue.
+// counts are those of the queue, or of what stands beside it, of that name; nil for what is neither.
 func counts(module string) []count {
 	switch module {
 	case "inc_port_tx_cdc":
 		return []count{{"u_frames", true}, {"u_head", false}, {"u_sent/u_count", false}}
 	case "inc_port_tx_cut_cdc":
 		return []count{{"u_words", true}, {"u_frames", true}, {"u_head", false}, {"u_sent/u_count", false}}
+	case "inc_cdc_errors":
+		return []count{{"u_fixed/u_count", false}, {"u_lost/u_count", false}}
 	case "inc_port_rx_cdc":
 		out := []count{{"u_frames", false}, {"u_head", true}}
 		for e := range 5 {

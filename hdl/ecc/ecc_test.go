@@ -49,7 +49,7 @@ func TestStored(t *testing.T) {
 		bits, want int
 	}{
 		{ecc.Zero, 1, 8}, {ecc.Zero, 32, 39}, {ecc.Zero, 33, 41}, {ecc.Zero, 64, 72}, {ecc.Zero, 65, 74}, {ecc.Zero, 128, 137}, {ecc.Zero, 129, 145},
-		{ecc.Flagged, 512, 548}, {ecc.Marked, 513, 556}, {ecc.Beat, 69, 96}, {ecc.Beat, 512 + 8, 548 + 30}, {ecc.PortBeat, 19, 43},
+		{ecc.Flagged, 512, 548}, {ecc.Marked, 513, 556}, {ecc.Beat, 69, 96}, {ecc.Beat, 512 + 8, 548 + 30}, {ecc.Beat, 20, 45},
 	} {
 		assert.Equal(t, c.want, c.kind.Stored(c.bits), "%d bits of kind %d", c.bits, c.kind)
 	}
@@ -72,7 +72,7 @@ func paths() []*path {
 		{kind: ecc.Beat, bits: 69, stored: 96, data: [][2]int{{0, 72}}, last: 67},
 		{kind: ecc.Flagged, bits: 130, stored: 146, data: [][2]int{{0, 137}, {137, 146}}, last: -1},
 		{kind: ecc.Marked, bits: 65, stored: 74, data: [][2]int{{0, 74}}, last: -1},
-		{kind: ecc.PortBeat, bits: 19, stored: 43, data: [][2]int{{0, 23}}, last: 18},
+		{kind: ecc.Beat, bits: 20, stored: 45, data: [][2]int{{0, 23}}, last: 18},
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *path) check(t *testing.T, data []byte, flips []int, fixed, lost bool) {
 		}
 	case ecc.Marked:
 		require.True(t, !bad || bit(word, p.bits-1), "kind 3, %v: a lost word has its highest bit", flips)
-	case ecc.Flagged, ecc.PortBeat:
+	case ecc.Flagged:
 		require.Equal(t, marked, bit(word, p.bits), "kind %d, %v: the bit above", p.kind, flips)
 	}
 	if p.last >= 0 {

@@ -33,7 +33,7 @@ module inc_ecc_1rw #(
     input  wire              we,
     input  wire [ADDR_W-1:0] addr,
     input  wire [BITS-1:0]   wdata,
-    output wire [BITS+((KIND==2||KIND==4)?1:0)-1:0] rdata,
+    output wire [BITS+(KIND==2?1:0)-1:0] rdata,
 
     input  wire              ecc_rst,
     input  wire              ecc_init,
@@ -51,7 +51,7 @@ module inc_ecc_1rw #(
 `endif
 
     // of a frame's beat, what is above the data, which are a power of two of bits
-    localparam FRAME  = KIND == 1 || KIND == 4 ? BITS - (1 << ($clog2(BITS + 1) - 1)) : 0;
+    localparam FRAME  = KIND == 1 ? BITS - (1 << ($clog2(BITS + 1) - 1)) : 0;
     localparam DATA   = BITS - FRAME;
     localparam REST   = DATA % 128;
     localparam CODE   = DATA + DATA / 128 * 9 + (REST == 0 ? 0 : REST <= 32 ? 7 : REST <= 64 ? 8 : 9) + (FRAME == 0 ? 0 : 2 * (FRAME + 7));

@@ -6,7 +6,7 @@
 //   latency     0 cycles: combinational
 //   throughput  follows its inputs
 //   word        from bit 0 on: codewords of 128 data bits, and one of what is left, shortened from 32, 64 or 128 data bits; then, of a frame's
-//               beat (KIND 1 and 4), its framing twice, each a codeword of its own
+//               beat, its framing twice, each a codeword of its own
 //   stall       never
 //   reset       none
 //   not done    nothing

@@ -8,7 +8,6 @@
 //   single      one wrong bit of a codeword is corrected
 //   double      two make the word lost. KIND 0: it reads 0. KIND 1, a frame's beat with err on top and last below: err, and of all later beats
 //               of its frame; its framing, of which there are two, is right. KIND 2: the bit above it is set. KIND 3: its highest bit is set.
-//               KIND 4, a frame's beat with last on top: the bit above it is set, and that of all later beats of its frame
 //   fixed, lost high for a cycle each read: something was corrected and nothing lost; the word was lost
 //   stall       the word is that of code, as long as it stands
 //   reset       while rst is high; nothing has been read then
@@ -18,7 +17,7 @@
 module inc_ecc_out #(
     // bits of a word, at least 1
     parameter BITS  = 8,
-    // what a lost word is: 0 to 4
+    // what a lost word is: 0 to 3
     parameter KIND  = 0,
     // bits that say where a frame ends, as in inc_ecc_in
     parameter FRAME = 0,
@@ -29,7 +28,7 @@ module inc_ecc_out #(
     input  wire                                              rst,
     input  wire                                              re,
     input  wire [CODE-1:0]                                   code,
-    output wire [BITS+((KIND==2||KIND==4)?1:0)-1:0] word,
+    output wire [BITS+(KIND==2?1:0)-1:0] word,
     output wire                                              fixed,
     output wire                                              lost
 );
@@ -45,8 +44,8 @@ module inc_ecc_out #(
         if (BITS < 1 || FRAME < 0 || FRAME > 32 || FRAME >= BITS) begin : gen_bad_bits
             $error("inc_ecc_out: BITS must be at least 1, and FRAME 0 to 32 of them");
         end
-        if (KIND < 0 || KIND > 4 || ((KIND == 1 || KIND == 4) != (FRAME > 0)) || (KIND == 1 && FRAME < 2)) begin : gen_bad_kind
-            $error("inc_ecc_out: KIND must be 0 to 4, and only a frame's beat, KIND 1 or 4, has a FRAME");
+        if (KIND < 0 || KIND > 3 || (KIND == 1 ? FRAME < 2 : FRAME > 0)) begin : gen_bad_kind
+            $error("inc_ecc_out: KIND must be 0 to 3, and only a frame's beat, KIND 1, has a FRAME, of at least 2");
         end
         if (CODE != DATA + CHECKS + (FRAME == 0 ? 0 : 2 * SIDE)) begin : gen_bad_code
             $error("inc_ecc_out: CODE must be BITS with their check bits");
@@ -136,7 +135,7 @@ module inc_ecc_out #(
             assign side_bad   = &poison;
             assign side_fixed = |corrected || |poison;
 
-            localparam AT_LAST = KIND == 1 ? FRAME - 2 : FRAME - 1;
+            localparam AT_LAST = FRAME - 2;
             reg  have_reg, taint_reg;  // something was read; an earlier beat of the frame was lost
             wire bad = data_bad || side_bad || taint_reg;
             always @(posedge clk) begin
@@ -149,12 +148,8 @@ module inc_ecc_out #(
                     taint_reg <= 1'b0;
                 end
             end
-            if (KIND == 1) begin : gen_err
-                wire [FRAME-1:0] err = {bad, {(FRAME-1){1'b0}}};
-                assign word = {side | err, data};
-            end else begin : gen_above
-                assign word = {bad, side, data};
-            end
+            wire [FRAME-1:0] err = {bad, {(FRAME-1){1'b0}}};
+            assign word = {side | err, data};
         end else begin : gen_plain
             assign side_bad   = 1'b0;
             assign side_fixed = 1'b0;

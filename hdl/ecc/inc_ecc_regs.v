@@ -7,7 +7,7 @@
 //               Word 1 CLEAR: bit 0 written 1 while no group is live clears the memories, and STATUS once `moves` was low for 2**IDLE_W cycles behind
 //               that: then nothing is inside that was made of a lost word; reads 0. Word 4 + k CORRECTED: reads of kind k that were
 //               corrected, modulo 2**32; word 10 + k LOST: those that could not be. Two of a kind in one cycle are one
-//   halt        from the cycle behind the one in which a word is lost of a kind in HALTS, until CLEAR
+//   halt        from the cycle behind the one in which a word is lost of a kind in HALTS, or CLEAR is written, until CLEAR is done
 //   start       when `tables_ready` rises after reset, and behind CLEAR, `init` is high for 2**AT_W cycles and `at` runs through all addresses of the
 //               memories; then `ready` is high. Until then nothing is counted, and accesses wait. `mem_rst` is high from reset to the first `ready`
 //   latency     a read … its counter 1 cycle
@@ -218,7 +218,8 @@ module inc_ecc_regs #(
     assign             starts    = we && wword == W_CLEAR && wdata[0] && live == {GROUPS{1'b0}};
     assign             clears    = wants_reg && ready_reg && live == {GROUPS{1'b0}} && !moves && &idle_reg;
 
-    assign halt      = halt_reg;
+    // what is inside while the tables are cleared would be made of nothing
+    assign halt      = halt_reg || wants_reg;
     assign any_fixed = |fixed_now;
     assign any_lost  = |lost_now;
 
@@ -234,7 +235,7 @@ module inc_ecc_regs #(
             end
         end
         if (rword == W_STATUS) begin
-            shown[0]           = halt_reg;
+            shown[0]           = halt_reg || wants_reg;
             shown[8 +: KINDS]  = lost_reg;
         end
     end

@@ -23,20 +23,18 @@ const (
 	Flagged
 	// Marked: its own highest bit says so.
 	Marked
-	// PortBeat of a frame, last on top: a bit above it says so, from that beat to the frame's last.
-	PortBeat
 )
 
 // frame is how many bits of a beat say where its frame ends: those above the data, which are a power of two of bits.
 func (k Kind) frame(width int) int {
-	if k != Beat && k != PortBeat {
+	if k != Beat {
 		return 0
 	}
 	return width - 1<<(bits.Len(uint(width))-1)
 }
 
 // above tells that what is read has a bit more than what was written.
-func (k Kind) above() bool { return k == Flagged || k == PortBeat }
+func (k Kind) above() bool { return k == Flagged }
 
 // checks are the check bits of so many data bits: 9 for each 128 of them, and of what is left 7 up to 32, 8 up to 64, 9 above.
 func checks(data int) int {
@@ -63,9 +61,9 @@ func (k Kind) Stored(width int) int {
 	return stored
 }
 
-// Memory is inc_ecc_1r1w, inc_ecc_1rw or inc_ecc_2c: a memory with check bits. Its contract is the head of its file.
+// Memory is inc_ecc_1r1w or inc_ecc_1rw: a memory with check bits. Its contract is the head of its file.
 type Memory struct {
-	// In is the name of the memory without check bits: inc_ram_1r1w, inc_ram_1rw or inc_ram_2c.
+	// In is the name of the memory without check bits: inc_ram_1r1w or inc_ram_1rw.
 	In string
 	// Words: number of words, at least 2. Bits of a word, without check bits, at least 1. AddrW: bits of an address, at most 16.
 	Words, Bits, AddrW int
@@ -74,19 +72,18 @@ type Memory struct {
 
 // protected are the memories with check bits, by the name of the one inside.
 func protected() map[string]string {
-	return map[string]string{"inc_ram_1r1w": "inc_ecc_1r1w", "inc_ram_1rw": "inc_ecc_1rw", "inc_ram_2c": "inc_ecc_2c"}
+	return map[string]string{"inc_ram_1r1w": "inc_ecc_1r1w", "inc_ram_1rw": "inc_ecc_1rw"}
 }
 
-// inside describes the memory without check bits, as wide as what is stored.
-func (p Memory) inside() (*graph.Module, error) {
-	stored := p.Kind.Stored(p.Bits)
-	switch p.In {
+// inside describes the memory of that name without check bits, as wide as what is stored.
+func inside(name string, words, stored, addrW int) (*graph.Module, error) {
+	switch name {
 	case "inc_ram_1rw":
-		return ram.OnePort{Words: p.Words, Bits: stored, AddrW: p.AddrW}.Module()
+		return ram.OnePort{Words: words, Bits: stored, AddrW: addrW}.Module()
 	case "inc_ram_2c":
-		return ram.TwoClocks{Words: p.Words, Bits: stored, AddrW: p.AddrW}.Module()
+		return ram.TwoClocks{Words: words, Bits: stored, AddrW: addrW}.Module()
 	default:
-		return ram.RAM{Words: p.Words, Bits: stored, AddrW: p.AddrW}.Module()
+		return ram.RAM{Words: words, Bits: stored, AddrW: addrW}.Module()
 	}
 }
 
@@ -99,11 +96,11 @@ func (p Memory) Module() (*graph.Module, error) {
 	rules := leaf.NewRules(name)
 	rules.Refuse(p.AddrW > 16, "ADDR_W must be at most 16")
 	rules.Refuse(p.Bits < 1, "BITS must be at least 1")
-	rules.Refuse(p.Kind < Zero || p.Kind > PortBeat, "KIND must be 0 to 4")
+	rules.Refuse(p.Kind < Zero || p.Kind > Marked, "KIND must be 0 to 3")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	memory, err := p.inside()
+	memory, err := inside(p.In, p.Words, p.Kind.Stored(p.Bits), p.AddrW)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -127,8 +124,8 @@ func (p Memory) Module() (*graph.Module, error) {
 		}
 		m.Ports = append(m.Ports, port)
 	}
-	m.Ports = append(m.Ports, p.signals()...)
-	coders, err := p.coders()
+	m.Ports = append(m.Ports, leaf.In("ecc_rst", 1), leaf.In("ecc_init", 1), leaf.In("ecc_at", AddressBits), leaf.Out("ecc_fixed", 1), leaf.Out("ecc_lost", 1))
+	coders, err := p.Kind.coders(p.Bits)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -136,29 +133,18 @@ func (p Memory) Module() (*graph.Module, error) {
 	return m, nil
 }
 
-// signals are the ports that the memory without check bits does not have.
-func (p Memory) signals() []graph.Port {
-	ports := []graph.Port{leaf.In("ecc_rst", 1), leaf.In("ecc_init", 1), leaf.In("ecc_at", AddressBits), leaf.Out("ecc_fixed", 1), leaf.Out("ecc_lost", 1)}
-	if p.In == "inc_ram_2c" {
-		for i := range ports {
-			ports[i] = leaf.On("rclk", ports[i])
-		}
-	}
-	return ports
-}
-
 // AddressBits is the width of the address that ecc_init comes with.
 const AddressBits = 16
 
 // coders are the modules that add check bits and take them off, with the codes of all widths: one text serves all memories of a design.
-func (p Memory) coders() (out []*graph.Module, err error) {
-	frame, stored := p.Kind.frame(p.Bits), p.Kind.Stored(p.Bits)
-	shared := []graph.Param{{Name: "BITS", Value: p.Bits}, {Name: "KIND", Value: int(p.Kind)}, {Name: "FRAME", Value: frame}, {Name: "CODE", Value: stored}}
+func (k Kind) coders(width int) (out []*graph.Module, err error) {
+	frame, stored := k.frame(width), k.Stored(width)
+	shared := []graph.Param{{Name: "BITS", Value: width}, {Name: "KIND", Value: int(k)}, {Name: "FRAME", Value: frame}, {Name: "CODE", Value: stored}}
 	in := &graph.Module{Name: "inc_ecc_in", Purpose: "the check bits of a memory's word", Latency: "0 cycles",
-		Params: []graph.Param{shared[0], shared[2], shared[3]}, Ports: []graph.Port{leaf.In("data", p.Bits), leaf.Out("code", stored)}}
+		Params: []graph.Param{shared[0], shared[2], shared[3]}, Ports: []graph.Port{leaf.In("data", width), leaf.Out("code", stored)}}
 	back := &graph.Module{Name: "inc_ecc_out", Purpose: "what a memory's word was, of its stored bits", Latency: "0 cycles", Params: shared,
 		Ports: []graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("re", 1), leaf.In("code", stored),
-			leaf.Out("word", p.Bits+leaf.Bit(p.Kind.above())), leaf.Out("fixed", 1), leaf.Out("lost", 1)}}
+			leaf.Out("word", width+leaf.Bit(k.above())), leaf.Out("fixed", 1), leaf.Out("lost", 1)}}
 	for _, data := range []int{32, 64, 128} {
 		encode, err := ram.Encode{Data: data}.Module()
 		if err != nil {

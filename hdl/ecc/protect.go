@@ -16,8 +16,6 @@ func kindIn(module string) Kind {
 		return Flagged
 	case "inc_mem_replay":
 		return Marked
-	case "inc_mem_port", "inc_mem_port_2c":
-		return PortBeat
 	}
 	return Zero
 }

@@ -60,6 +60,7 @@ module inc_mac_taxi #(
     input  wire                  s_axis_tvalid,
     output wire                  s_axis_tready,
     input  wire                  s_axis_tlast,
+    input  wire                  s_axis_tuser,
     output wire [PRIORITIES-1:0] port_pause,
     input  wire                  port_high
 );
@@ -179,7 +180,7 @@ module inc_mac_taxi #(
     assign tx_axis_tkeep  = s_axis_tkeep;
     assign tx_axis_tvalid = s_axis_tvalid;
     assign tx_axis_tlast  = s_axis_tlast;
-    assign tx_axis_tuser  = 1'b0;
+    assign tx_axis_tuser  = s_axis_tuser;   // the MAC spoils the frame's FCS
     assign s_axis_tready  = tx_axis_tready;
 
     inc_mac_pause #(.PRIORITIES(PRIORITIES)) u_pause (

@@ -121,7 +121,7 @@ func port(bytes, priorities int) []graph.Port {
 	return []graph.Port{
 		leaf.Out("m_axis_tdata", 8*bytes), leaf.Out("m_axis_tkeep", bytes), leaf.Out("m_axis_tvalid", 1), leaf.In("m_axis_tready", 1),
 		leaf.Out("m_axis_tlast", 1), leaf.Out("m_axis_tuser", 1),
-		leaf.In("s_axis_tdata", 8*bytes), leaf.In("s_axis_tkeep", bytes), leaf.In("s_axis_tvalid", 1), leaf.Out("s_axis_tready", 1), leaf.In("s_axis_tlast", 1),
+		leaf.In("s_axis_tdata", 8*bytes), leaf.In("s_axis_tkeep", bytes), leaf.In("s_axis_tvalid", 1), leaf.Out("s_axis_tready", 1), leaf.In("s_axis_tlast", 1), leaf.In("s_axis_tuser", 1),
 		leaf.Out("port_pause", priorities), leaf.In("port_high", 1)}
 }
 

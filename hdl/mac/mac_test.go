@@ -103,6 +103,10 @@ func newBench(t *testing.T, lib *sim.Lib, seed uint64) *bench {
 			}
 			l.sent = l.sent[at+1:]
 			l.came++
+			wide := l.snk.Bytes()
+			if err := f.Data[(len(f.Data)-1)/wide*wide] & 1; uint64(err) != f.User {
+				m.Fail(fmt.Errorf("line %s: the MAC got err %d with a frame that has %d", l.name, f.User, err))
+			}
 		})
 	}
 	require.NoError(t, m.ResetFor(20))

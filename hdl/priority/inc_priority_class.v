@@ -18,7 +18,9 @@ module inc_priority_class #(
     // bytes of a beat, a power of two, at least 8
     parameter BYTES = 8,
     // bits of a priority, 1 to 3
-    parameter WIDTH = 1
+    parameter WIDTH = 1,
+    // 1: a frame has err beside its last beat, which goes with it
+    parameter ERR   = 0
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -28,6 +30,7 @@ module inc_priority_class #(
     input  wire                    s_axis_tvalid,
     output wire                    s_axis_tready,
     input  wire                    s_axis_tlast,
+    input  wire                    s_err,
 
     // that of DSCP d at [d*WIDTH +: WIDTH], that of PCP p at [(64 + p)*WIDTH +: WIDTH]
     input  wire [72*WIDTH-1:0]     priorities,
@@ -37,7 +40,8 @@ module inc_priority_class #(
     output wire [BYTES-1:0]        m_axis_tkeep,
     output wire [(1<<WIDTH)-1:0]   m_axis_tvalid,
     input  wire [(1<<WIDTH)-1:0]   m_axis_tready,
-    output wire                    m_axis_tlast
+    output wire                    m_axis_tlast,
+    output wire                    m_err
 );
 
 `ifndef __ICARUS__
@@ -48,12 +52,16 @@ module inc_priority_class #(
         if (WIDTH < 1 || WIDTH > 3) begin : gen_bad_width
             $error("inc_priority_class: WIDTH must be 1 to 3");
         end
+        if (ERR < 0 || ERR > 1) begin : gen_bad_err
+            $error("inc_priority_class: ERR must be 0 or 1");
+        end
     endgenerate
 `endif
 
     // Bytes 12 to 15 say everything, and lie in one beat: the second of a bus of 8 bytes, the first of others.
     localparam FROM    = 12 % BYTES;
     localparam DEPTH_W = BYTES == 8 ? 2 : 1;
+    localparam BEAT    = 9*BYTES + 1 + ERR;
 
     wire push, pop, room;
     assign s_axis_tready = room;
@@ -70,13 +78,14 @@ module inc_priority_class #(
     wire [6:0] key = !(here && s_axis_tkeep[FROM+3]) ? 7'd64 : has_tag ? {4'b1000, said[23:21]} : ipv4 ? {1'b0, said[31:26]} : 7'd64;
 
     wire beat_valid, key_valid, key_room;
-    wire [9*BYTES:0] beat;
+    wire [BEAT-1:0]  beat;
     wire [6:0]       of;
-    inc_fifo #(.WIDTH(9*BYTES+1), .DEPTH_W(DEPTH_W), .MARGIN(0)) u_beats (
+    wire [BEAT-1:0]  pushed;
+    inc_fifo #(.WIDTH(BEAT), .DEPTH_W(DEPTH_W), .MARGIN(0)) u_beats (
         .clk       (clk),
         .rst       (rst),
         .push      (push),
-        .push_data ({s_axis_tlast, s_axis_tkeep, s_axis_tdata}),
+        .push_data (pushed),
         .room      (room),
         .valid     (beat_valid),
         .data      (beat),
@@ -113,6 +122,14 @@ module inc_priority_class #(
 
     genvar g;
     generate
+        if (ERR != 0) begin : gen_err
+            assign pushed = {s_err, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+            assign m_err  = beat[BEAT-1];
+        end else begin : gen_no_err
+            assign pushed = {s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+            assign m_err  = 1'b0;
+            wire unused_err = &{1'b0, s_err};
+        end
         for (g = 0; g < (1 << WIDTH); g = g + 1) begin : gen_valid
             localparam [WIDTH-1:0] NUMBER = g;
             assign m_axis_tvalid[g] = beat_valid && key_valid && which == NUMBER;

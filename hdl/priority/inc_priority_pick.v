@@ -16,7 +16,9 @@ module inc_priority_pick #(
     // bytes of a beat, at least 1
     parameter BYTES      = 8,
     // number of priorities, 2 to 8
-    parameter PRIORITIES = 2
+    parameter PRIORITIES = 2,
+    // 1: a frame has err beside its last beat, which goes with it
+    parameter ERR        = 0
 ) (
     input  wire                          clk,
     input  wire                          rst,
@@ -27,6 +29,7 @@ module inc_priority_pick #(
     input  wire [PRIORITIES-1:0]         s_axis_tvalid,
     output wire [PRIORITIES-1:0]         s_axis_tready,
     input  wire [PRIORITIES-1:0]         s_axis_tlast,
+    input  wire [PRIORITIES-1:0]         s_err,
 
     // while a bit is high, no frame of that priority begins
     input  wire [PRIORITIES-1:0]         pause,
@@ -35,7 +38,8 @@ module inc_priority_pick #(
     output wire [BYTES-1:0]              m_axis_tkeep,
     output wire                          m_axis_tvalid,
     input  wire                          m_axis_tready,
-    output wire                          m_axis_tlast
+    output wire                          m_axis_tlast,
+    output wire                          m_err
 );
 
 `ifndef __ICARUS__
@@ -45,6 +49,9 @@ module inc_priority_pick #(
         end
         if (PRIORITIES < 2 || PRIORITIES > 8) begin : gen_bad_priorities
             $error("inc_priority_pick: PRIORITIES must be 2 to 8");
+        end
+        if (ERR < 0 || ERR > 1) begin : gen_bad_err
+            $error("inc_priority_pick: ERR must be 0 or 1");
         end
     endgenerate
 `endif
@@ -78,6 +85,15 @@ module inc_priority_pick #(
     assign m_axis_tdata  = beat[8*BYTES-1:0];
     assign m_axis_tkeep  = beat[8*BYTES +: BYTES];
     assign m_axis_tlast  = beat[9*BYTES];
+
+    generate
+        if (ERR != 0) begin : gen_err
+            assign m_err = (s_err & choice) != {PRIORITIES{1'b0}};
+        end else begin : gen_no_err
+            assign m_err = 1'b0;
+            wire unused_err = &{1'b0, s_err};
+        end
+    endgenerate
 
     always @(posedge clk) begin
         // a beat once offered stays, so a choice holds from there to the frame's end

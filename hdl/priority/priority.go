@@ -46,13 +46,16 @@ type Class struct {
 	Bytes int
 	// Width: bits of a priority, 1 to 3.
 	Width int
+	// Err: 1 if a frame has err beside its last beat, else 0.
+	Err int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Class) Module() (*graph.Module, error) {
 	m := part{name: "inc_priority_class", purpose: "finds a frame's priority", latency: "1 cycle",
-		params: []graph.Param{{Name: "BYTES", Value: p.Bytes}, {Name: "WIDTH", Value: p.Width}}}
+		params: []graph.Param{{Name: "BYTES", Value: p.Bytes}, {Name: "WIDTH", Value: p.Width}, {Name: "ERR", Value: p.Err}}}
 	rules := leaf.NewRules(m.name)
+	refuseErr(rules, p.Err)
 	rules.Refuse(p.Bytes < 8 || p.Bytes != leaf.Pow2(leaf.Clog2(p.Bytes)), "BYTES must be a power of two, at least 8")
 	refuseWidth(rules, p.Width)
 	n := 1 << min(max(p.Width, 0), 3)
@@ -60,11 +63,11 @@ func (p Class) Module() (*graph.Module, error) {
 	if p.Bytes == 8 {
 		depth = 2
 	}
-	m.inside = []graph.Describer{stream.FIFO{Width: 9*p.Bytes + 1, DepthW: depth}, stream.FIFO{Width: 7, DepthW: depth}}
+	m.inside = []graph.Describer{stream.FIFO{Width: 9*p.Bytes + 1 + p.Err, DepthW: depth}, stream.FIFO{Width: 7, DepthW: depth}}
 	m.ports = []graph.Port{leaf.In("clk", 1), leaf.In("rst", 1),
-		leaf.In("s_axis_tdata", 8*p.Bytes), leaf.In("s_axis_tkeep", p.Bytes), leaf.In("s_axis_tvalid", 1), leaf.Out("s_axis_tready", 1), leaf.In("s_axis_tlast", 1),
+		leaf.In("s_axis_tdata", 8*p.Bytes), leaf.In("s_axis_tkeep", p.Bytes), leaf.In("s_axis_tvalid", 1), leaf.Out("s_axis_tready", 1), leaf.In("s_axis_tlast", 1), leaf.In("s_err", 1),
 		leaf.In("priorities", contract.PriorityEntries*p.Width),
-		leaf.Out("m_axis_tdata", 8*p.Bytes), leaf.Out("m_axis_tkeep", p.Bytes), leaf.Out("m_axis_tvalid", n), leaf.In("m_axis_tready", n), leaf.Out("m_axis_tlast", 1)}
+		leaf.Out("m_axis_tdata", 8*p.Bytes), leaf.Out("m_axis_tkeep", p.Bytes), leaf.Out("m_axis_tvalid", n), leaf.In("m_axis_tready", n), leaf.Out("m_axis_tlast", 1), leaf.Out("m_err", 1)}
 	return m.module(rules)
 }
 
@@ -74,18 +77,21 @@ type Pick struct {
 	Bytes int
 	// Priorities: 2 to 8.
 	Priorities int
+	// Err: 1 if a frame has err beside its last beat, else 0.
+	Err int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Pick) Module() (*graph.Module, error) {
 	n := p.Priorities
 	m := part{name: "inc_priority_pick", purpose: "which frame leaves next", latency: "0 cycles", streams: []graph.Stream{{Name: "m_axis", Dir: graph.Out}},
-		params: []graph.Param{{Name: "BYTES", Value: p.Bytes}, {Name: "PRIORITIES", Value: n}},
+		params: []graph.Param{{Name: "BYTES", Value: p.Bytes}, {Name: "PRIORITIES", Value: n}, {Name: "ERR", Value: p.Err}},
 		ports: []graph.Port{leaf.In("clk", 1), leaf.In("rst", 1),
-			leaf.In("s_axis_tdata", n*8*p.Bytes), leaf.In("s_axis_tkeep", n*p.Bytes), leaf.In("s_axis_tvalid", n), leaf.Out("s_axis_tready", n), leaf.In("s_axis_tlast", n),
+			leaf.In("s_axis_tdata", n*8*p.Bytes), leaf.In("s_axis_tkeep", n*p.Bytes), leaf.In("s_axis_tvalid", n), leaf.Out("s_axis_tready", n), leaf.In("s_axis_tlast", n), leaf.In("s_err", n),
 			leaf.In("pause", n),
-			leaf.Out("m_axis_tdata", 8*p.Bytes), leaf.Out("m_axis_tkeep", p.Bytes), leaf.Out("m_axis_tvalid", 1), leaf.In("m_axis_tready", 1), leaf.Out("m_axis_tlast", 1)}}
+			leaf.Out("m_axis_tdata", 8*p.Bytes), leaf.Out("m_axis_tkeep", p.Bytes), leaf.Out("m_axis_tvalid", 1), leaf.In("m_axis_tready", 1), leaf.Out("m_axis_tlast", 1), leaf.Out("m_err", 1)}}
 	rules := leaf.NewRules(m.name)
+	refuseErr(rules, p.Err)
 	rules.Refuse(p.Bytes < 1, "BYTES must be at least 1")
 	refuseNumber(rules, n)
 	return m.module(rules)
@@ -109,6 +115,10 @@ func (p Count) Module() (*graph.Module, error) {
 
 func refuseWidth(rules *leaf.Rules, width int) {
 	rules.Refuse(width < 1 || width > 3, "WIDTH must be 1 to 3")
+}
+
+func refuseErr(rules *leaf.Rules, err int) {
+	rules.Refuse(err < 0 || err > 1, "ERR must be 0 or 1")
 }
 
 func refuseNumber(rules *leaf.Rules, n int) {

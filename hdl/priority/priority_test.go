@@ -34,12 +34,14 @@ func TestDescriptions(t *testing.T) {
 			{Leaf: priority.Regs{AxilW: 16, Page: 38, Width: 4}, Params: param("WIDTH", 4), Rule: width},
 			{Leaf: priority.Regs{AxilW: 15, Page: 38, Width: 1}, Params: param("AXIL_W", 15), Rule: "AXIL_W must be 16 to 22"},
 			{Leaf: priority.Regs{AxilW: 16, Page: 128, Width: 1}, Params: param("PAGE", 128), Rule: "PAGE must be one of the pages of AXIL_W bits"}}},
-		"class": {[]graph.Describer{priority.Class{Bytes: 8, Width: 1}, priority.Class{Bytes: 64, Width: 3}}, []hdltest.Refused{
+		"class": {[]graph.Describer{priority.Class{Bytes: 8, Width: 1}, priority.Class{Bytes: 64, Width: 3, Err: 1}}, []hdltest.Refused{
 			{Leaf: priority.Class{Bytes: 12, Width: 1}, Params: param("BYTES", 12), Rule: "BYTES must be a power of two, at least 8"},
-			{Leaf: priority.Class{Bytes: 8, Width: 4}, Params: param("WIDTH", 4), Rule: width}}},
-		"pick": {[]graph.Describer{priority.Pick{Bytes: 1, Priorities: 2}, priority.Pick{Bytes: 8, Priorities: 8}}, []hdltest.Refused{
+			{Leaf: priority.Class{Bytes: 8, Width: 4}, Params: param("WIDTH", 4), Rule: width},
+			{Leaf: priority.Class{Bytes: 8, Width: 1, Err: 2}, Params: param("ERR", 2), Rule: "ERR must be 0 or 1"}}},
+		"pick": {[]graph.Describer{priority.Pick{Bytes: 1, Priorities: 2}, priority.Pick{Bytes: 8, Priorities: 8, Err: 1}}, []hdltest.Refused{
 			{Leaf: priority.Pick{Priorities: 2}, Params: param("BYTES", 0), Rule: "BYTES must be at least 1"},
-			{Leaf: priority.Pick{Bytes: 1, Priorities: 9}, Params: param("PRIORITIES", 9), Rule: number}}},
+			{Leaf: priority.Pick{Bytes: 1, Priorities: 9}, Params: param("PRIORITIES", 9), Rule: number},
+			{Leaf: priority.Pick{Bytes: 1, Priorities: 2, Err: 2}, Params: param("ERR", 2), Rule: "ERR must be 0 or 1"}}},
 		"count": {[]graph.Describer{priority.Count{Priorities: 2}, priority.Count{Priorities: 8}}, []hdltest.Refused{
 			{Leaf: priority.Count{Priorities: 1}, Params: param("PRIORITIES", 1), Rule: number}}},
 	} {
@@ -99,7 +101,7 @@ func run(t *testing.T, lib *sim.Lib, seed uint64) {
 	snk, err := axis.NewSink(m, "m_axis")
 	require.NoError(t, err)
 	ports := map[string]*sim.Port{}
-	for _, name := range []string{"pause", "count_frame", "count_full", "m_axis_tvalid", "m_axis_tlast"} {
+	for _, name := range []string{"pause", "count_frame", "count_full", "m_axis_tvalid", "m_axis_tlast", "wrong"} {
 		ports[name], err = m.Port(name)
 		require.NoError(t, err)
 	}
@@ -116,6 +118,9 @@ func run(t *testing.T, lib *sim.Lib, seed uint64) {
 	var came int
 	inside := false
 	m.OnSample(func() {
+		if ports["wrong"].Bool() {
+			m.Fail(fmt.Errorf("a beat left without its err"))
+		}
 		valid := ports["m_axis_tvalid"].Bool()
 		if inside && !valid {
 			m.Fail(fmt.Errorf("a gap in a frame"))

@@ -5,6 +5,7 @@ package dut
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -150,14 +151,20 @@ func (d *RTL) queues() bool { return !d.core && d.man.Params.PortBytes > 0 }
 // Model returns the simulation model, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
 
-// Upset tells the memories a command (Source.Upsets), which takes a cycle; a quiet one passes the cycle and does nothing.
+// Upset tells the memories a command (Source.Upsets) and then nothing, each until every clock has had an edge; one that says nothing passes the time.
 func (d *RTL) Upset(c upset.Command) (err error) {
 	defer fail.Catch(&err, "upset a memory")
 	pins := fail.Must(d.model.Port(contract.MemoryPort))
+	cycles := uint64(1)
+	for _, k := range d.clocks {
+		if k != nil {
+			cycles = max(cycles, uint64(math.Ceil(k.ratio))+1)
+		}
+	}
 	pins.SetUint64(c.Encode())
-	fail.On(d.StepTo(d.Now() + 1))
+	fail.On(d.StepTo(d.Now() + cycles))
 	pins.SetUint64(0)
-	return nil
+	return d.StepTo(d.Now() + cycles)
 }
 
 // Now is the current cycle.

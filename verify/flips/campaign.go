@@ -34,6 +34,8 @@ type Result struct {
 	// Injected: bits were inverted; Seen: a counter of the kind said so before the word was written again or put back.
 	Injected int `json:"injected"`
 	Seen     int `json:"seen"`
+	// Lost: a word was lost, and counted so.
+	Lost int `json:"lost"`
 	// Halts: the engine stopped, and went on after its groups were started again. Spoilt: frames left that no receiver takes.
 	Halts  int `json:"halts"`
 	Spoilt int `json:"spoilt"`
@@ -81,7 +83,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		}
 	}
 	var out []Result
-	for _, kind := range contract.MemoryKinds() {
+	for _, kind := range append(contract.MemoryKinds(), contract.PortMemories()) {
 		if len(c.targets[kind.Name]) == 0 || len(o.Kinds) > 0 && !slices.Contains(o.Kinds, kind.Name) {
 			continue
 		}
@@ -101,8 +103,8 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 
 // String is a line of the table.
 func (r Result) String() string {
-	return fmt.Sprintf("%-8s %d bit: %6d in %2d memories, %6d seen, %5d halts, %5d frames spoilt, %4d bypassed frames lost, %6d messages right, %9d cycles",
-		r.Kind, r.Bits, r.Injected, r.Memories, r.Seen, r.Halts, r.Spoilt, r.Missing, r.Messages, r.Cycles)
+	return fmt.Sprintf("%-8s %d bit: %6d in %2d memories, %6d seen, %6d lost, %5d halts, %5d frames spoilt, %4d bypassed frames lost, %6d messages right, %9d cycles",
+		r.Kind, r.Bits, r.Injected, r.Memories, r.Seen, r.Lost, r.Halts, r.Spoilt, r.Missing, r.Messages, r.Cycles)
 }
 
 // kind inverts bits of one kind of memory. With one bit it does the same without any, too.
@@ -165,8 +167,8 @@ func (c *campaign) run(ctx context.Context, kind contract.MemoryKind, bits int, 
 		}
 	}
 	err = e.end(&r)
-	if err == nil && flip && r.Seen == 0 && c.o.Count >= enough {
-		err = fmt.Errorf("%w: bits were inverted %d times, and no counter says so", ErrWrong, r.Injected)
+	if err == nil && flip && c.o.Count >= enough && (r.Seen == 0 || bits > 1 && r.Lost == 0) {
+		err = fmt.Errorf("%w: bits were inverted %d times, and the counters say that %d words were corrected or lost, and %d lost", ErrWrong, r.Injected, r.Seen, r.Lost)
 	}
 	r.Spoilt, r.Cycles = e.spoilt, e.Now()
 	return e, r, err
@@ -206,6 +208,7 @@ func (c *campaign) once(e *engine, t upset.Target, kind contract.MemoryKind, r *
 	if now.lost == before.lost {
 		return e.Upset(upset.Command{Memory: t.ID, Word: command.Word, Restore: flip})
 	}
+	r.Lost++
 	if now.halted != kind.Halts {
 		return fmt.Errorf("%w: a word of %s is lost, and ECC_STATUS.halted is %v", ErrWrong, t.Path, now.halted)
 	}
@@ -225,11 +228,20 @@ type counts struct {
 }
 
 func (e *engine) counts(kind contract.MemoryKind) (c counts, err error) {
-	if c.corrected, err = e.ctl.Read(kind.CorrectedRegister(), 0); err != nil {
-		return c, err
+	each := 1
+	if kind.Name == contract.PortMemories().Name {
+		each = e.man.Params.Ports
 	}
-	if c.lost, err = e.ctl.Read(kind.LostRegister(), 0); err != nil {
-		return c, err
+	for i := range each {
+		corrected, err := e.ctl.Read(kind.CorrectedRegister(), i)
+		if err != nil {
+			return c, err
+		}
+		lost, err := e.ctl.Read(kind.LostRegister(), i)
+		if err != nil {
+			return c, err
+		}
+		c.corrected, c.lost = c.corrected+corrected, c.lost+lost
 	}
 	halted, err := e.ctl.Get("ECC_STATUS", 0, "halted")
 	c.halted = halted != 0
@@ -250,19 +262,45 @@ func (e *engine) again(r *Result, halted bool) error {
 		}
 		r.Halts++
 	}
-	if err := e.stop(); err != nil {
+	if err := e.silence(); err != nil {
 		return err
 	}
+	if e.rand.IntN(2) == 0 { // else frames are inside when ECC_CLEAR is written
+		if err := e.drained(); err != nil {
+			return err
+		}
+	}
+	if err := e.clear(); err != nil {
+		return err
+	}
+	if err := e.drained(); err != nil {
+		return err
+	}
+	r.Missing += e.missing
+	e.missing = 0
+	return e.start()
+}
+
+// idle is how many cycles without a frame an engine waits before it goes on.
+const idle = 2048
+
+// clear writes ECC_CLEAR and waits until the engine goes on, which it must not do before nothing can be inside.
+func (e *engine) clear() error {
+	e.cleared = true
 	if err := e.ctl.Set("ECC_CLEAR", 0, "clear", 1); err != nil {
 		return err
 	}
+	from := e.Now()
 	for tries := 0; ; tries++ {
 		status, err := e.ctl.Read("ECC_STATUS", 0)
 		if err != nil {
 			return err
 		}
 		if status == 0 {
-			break
+			if waited := e.Now() - from; waited < idle {
+				return fmt.Errorf("%w: ECC_STATUS is 0 %d cycles behind ECC_CLEAR", ErrWrong, waited)
+			}
+			return nil
 		}
 		if tries > 100 {
 			return fmt.Errorf("%w: ECC_STATUS stays %#x", ErrWrong, status)
@@ -271,9 +309,6 @@ func (e *engine) again(r *Result, halted bool) error {
 			return err
 		}
 	}
-	r.Missing += e.missing
-	e.missing = 0
-	return e.start()
 }
 
 // tally counts the messages that hosts got.

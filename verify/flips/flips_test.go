@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,12 +40,12 @@ func TestIDs(t *testing.T) {
 	require.ErrorContains(t, err, "have one number")
 }
 
-// long skips what takes a compiler minutes: make long. It needs a generated mini with ecc: all and memory_pins: 64 in INCFORGE_FLIPS.
+// long skips what takes a compiler minutes: make long. It needs a generated mini with ecc: all, memory_pins: 64 and port_bytes in INCFORGE_FLIPS.
 func long(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("INCFORGE_FLIPS")
 	if dir == "" {
-		t.Skip("compiles mini nine times: make long")
+		t.Skip("compiles mini fifteen times: make long")
 	}
 	return dir
 }
@@ -53,7 +54,11 @@ func run(t *testing.T, dir string, kinds ...string) error {
 	t.Helper()
 	m, err := contract.Load(dir)
 	require.NoError(t, err)
-	_, err = flips.Run(testcost.Context(t), flips.Options{Source: dut.Source{Manifest: m, Kind: dut.KindCore}, Count: 400, Seed: 1, Kinds: kinds})
+	top := dut.KindCore
+	if slices.Contains(kinds, contract.PortMemories().Name) {
+		top = dut.KindRTL
+	}
+	_, err = flips.Run(testcost.Context(t), flips.Options{Source: dut.Source{Manifest: m, Kind: top}, Count: 400, Seed: 1, Kinds: kinds})
 	return err
 }
 
@@ -61,17 +66,22 @@ func run(t *testing.T, dir string, kinds ...string) error {
 func TestLongFaults(t *testing.T) {
 	dir := long(t)
 	require.NoError(t, run(t, dir))
+	require.NoError(t, run(t, dir, "ports"))
 	for name, c := range map[string]struct{ file, from, to, kind string }{
-		"double not found, state":   {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
-		"double not found, tables":  {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "tables"},
-		"single not counted":        {"inc_ecc_out.v", "assign fixed = (fresh_reg", "assign fixed = (1'b0 && fresh_reg", "tables"},
-		"check bit not stored":      {"inc_ecc_in.v", "{whole[38:32], whole[REST-1:0]}", "{1'b0, whole[37:32], whole[REST-1:0]}", "tables"},
-		"frames of a halted engine": {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "tables"},
-		"bypass of a lost record":   {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
-		"lost word of the ring":     {"inc_aggregate_data.v", "|| (x_take && word_bad_reg)", "", "packets"},
-		"lost word of a result":     {"inc_ecc_out.v", "data | ({BITS{data_bad}}", "data | ({BITS{1'b0}}", "replay"},
-		"lost beat of a bypassed":   {"inc_ecc_out.v", "wire [FRAME-1:0] err = {bad,", "wire [FRAME-1:0] err = {1'b0,", "bypass"},
-		"nothing waits for CLEAR":   {"inc_ecc_regs.v", "&& !moves && &idle_reg", "", "tables"},
+		"double not found, state":     {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
+		"double not found, tables":    {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "tables"},
+		"single not counted":          {"inc_ecc_out.v", "assign fixed = (fresh_reg", "assign fixed = (1'b0 && fresh_reg", "tables"},
+		"check bit not stored":        {"inc_ecc_in.v", "{whole[38:32], whole[REST-1:0]}", "{1'b0, whole[37:32], whole[REST-1:0]}", "tables"},
+		"frames of a halted engine":   {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "tables"},
+		"bypass of a lost record":     {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
+		"lost word of the ring":       {"inc_aggregate_data.v", "|| (x_take && word_bad_reg)", "", "packets"},
+		"lost word of a result":       {"inc_ecc_out.v", "data | ({BITS{data_bad}}", "data | ({BITS{1'b0}}", "replay"},
+		"lost beat of a bypassed":     {"inc_ecc_out.v", "wire [FRAME-1:0] err = {bad,", "wire [FRAME-1:0] err = {1'b0,", "bypass"},
+		"ports, check bit not stored": {"inc_ecc_in.v", "{whole[71:64], whole[REST-1:0]}", "{1'b0, whole[70:64], whole[REST-1:0]}", "ports"},
+		"ports, lost word leaves":     {"inc_ecc_leave.v", "stands_reg ? user_reg : err_reg", "1'b0", "ports"},
+		"ports, err that entered":     {"inc_ecc_port.v", "{ecc_mark, wdata}", "{1'b0, wdata}", "ports"},
+		"ports, lost not counted":     {"inc_ecc_port_regs.v", "if (lost[g]) begin", "if (1'b0 && lost[g]) begin", "ports"},
+		"nothing waits for CLEAR":     {"inc_ecc_regs.v", "&& !moves && &idle_reg", "", "tables"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			with := copied(t, dir)

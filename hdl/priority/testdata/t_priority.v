@@ -42,13 +42,15 @@ module t_priority #(
 
     input  wire [3:0]         pause,
     output wire               count_frame,
-    output wire               count_full
+    output wire               count_full,
+    // a beat has another err than it came with, which is its bit 0 here
+    output wire               wrong
 );
 
     wire [143:0]         priorities;
     wire [8*BYTES-1:0]   data;
     wire [BYTES-1:0]     keep;
-    wire                 last;
+    wire                 last, err, out_err;
     wire [3:0]           in_valid, in_ready, out_valid, out_ready, out_last, sent, full;
     wire [127:0]         out_data;
     wire [15:0]          out_keep;
@@ -92,11 +94,11 @@ module t_priority #(
         .priorities(priorities)
     );
 
-    inc_priority_class #(.BYTES(BYTES), .WIDTH(2)) u_class (
+    inc_priority_class #(.BYTES(BYTES), .WIDTH(2), .ERR(1)) u_class (
         .clk(clk), .rst(rst),
         .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
-        .s_axis_tlast(s_axis_tlast), .priorities(priorities),
-        .m_axis_tdata(data), .m_axis_tkeep(keep), .m_axis_tvalid(in_valid), .m_axis_tready(in_ready), .m_axis_tlast(last)
+        .s_axis_tlast(s_axis_tlast), .s_err(s_axis_tdata[0]), .priorities(priorities),
+        .m_axis_tdata(data), .m_axis_tkeep(keep), .m_axis_tvalid(in_valid), .m_axis_tready(in_ready), .m_axis_tlast(last), .m_err(err)
     );
 
     genvar g;
@@ -112,13 +114,16 @@ module t_priority #(
         end
     endgenerate
 
-    inc_priority_pick #(.BYTES(4), .PRIORITIES(4)) u_pick (
+    inc_priority_pick #(.BYTES(4), .PRIORITIES(4), .ERR(1)) u_pick (
         .clk(clk), .rst(rst),
         .s_axis_tdata(out_data), .s_axis_tkeep(out_keep), .s_axis_tvalid(out_valid), .s_axis_tready(out_ready), .s_axis_tlast(out_last),
+        .s_err({out_data[96], out_data[64], out_data[32], out_data[0]}),
         .pause(pause),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid), .m_axis_tready(m_axis_tready),
-        .m_axis_tlast(m_axis_tlast)
+        .m_axis_tlast(m_axis_tlast), .m_err(out_err)
     );
+
+    assign wrong = (in_valid != 4'd0 && err != data[0]) || (m_axis_tvalid && out_err != m_axis_tdata[0]);
 
     inc_priority_count #(.PRIORITIES(4)) u_sent (.clk(clk), .rst(rst), .events(sent), .count(count_frame));
     inc_priority_count #(.PRIORITIES(4)) u_full (.clk(clk), .rst(rst), .events(full), .count(count_full));

@@ -73,7 +73,9 @@ const model = `
     reg [BITS-1:0]   written [0:WORDS-1];
     assign rdata = rdata_reg;
 
-    wire             here = (mem_pins[0] || mem_pins[1]) && mem_pins[18:3] == upset_id;
+    wire             named = (mem_pins[0] || mem_pins[1]) && mem_pins[18:3] == upset_id;
+    reg              heard;         // a command stands for more than one cycle where clocks differ
+    wire             here = named && !heard;
     wire [BITS-1:0]  one  = {{(BITS-1){1'b0}}, 1'b1};
     wire [BITS-1:0]  mask = (one << mem_pins[48:35]) ^ (mem_pins[2] ? one << mem_pins[62:49] : {BITS{1'b0}});
     wire [ADDR_W-1:0] word = mem_pins[19 +: ADDR_W];
@@ -81,6 +83,7 @@ const model = `
     reg              set, fired, upset;
     reg [ADDR_W-1:0] at, read_at;
     initial begin
+        heard = 1'b0;
         set   = 1'b0;
         fired = 1'b0;
         upset = 1'b0;
@@ -88,6 +91,7 @@ const model = `
     wire             fires = set != fired && READS && !(here && mem_pins[1]);
 
     always @(posedge WCLK) begin
+        heard <= named;
         if (WRITES) begin
             mem[WADDR]     <= wdata;
             written[WADDR] <= wdata;
