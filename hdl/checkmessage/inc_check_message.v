@@ -15,7 +15,7 @@
 //   speculation the work is put as soon as the frame is looked up, and committed or killed with the verdict, in the cycle behind it if it is put in
 //               the cycle of the verdict. Whether a result is to leave at once is guessed for it as the look before found it; if it is wrong the
 //               work is killed, and put again in the next cycle at the earliest. So it is if SendMessage begins a job that may send
-//   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload
+//   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload that is not put
 //   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
 //               pools. A message is new if nobody has begun it: `top` is the first such
 //   slot        wr_* and slot_*: RecycleBuffer keeps {mark, length known, CE, SE, immediate, who has sent it to the end}; what it has of a
