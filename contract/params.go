@@ -117,9 +117,6 @@ func (p Params) check() error {
 		return fmt.Errorf("params.message_bytes is %d, params.window_messages %d: Mode I takes a power of two from mtu_bytes (%d) on, and at least 1 message",
 			p.MessageBytes, p.WindowMessages, p.MTUBytes)
 	}
-	if p.VLAN && p.EngineCount() > 1 {
-		return fmt.Errorf("params.vlan is true, with %d engines: several engines take no 802.1Q tags", p.EngineCount())
-	}
 	if p.Slots() < 1 {
 		return errors.New("params: the buffer holds no slot")
 	}

@@ -52,6 +52,9 @@ func (s *Switch) Steer(frame []byte) int {
 	if len(s.engines) == 1 {
 		return 0
 	}
+	if s.Params().VLAN {
+		frame, _ = untag(frame)
+	}
 	var p roce.Packet
 	if !parseHeaders(frame, &p) {
 		return len(s.engines)

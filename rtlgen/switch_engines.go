@@ -68,7 +68,7 @@ func withEngines(p params.Params, model contract.Model, core *graph.Module) (*gr
 func newCrossbar(c *graph.Composite, p params.Params, d params.Derived) *crossbar {
 	x := &crossbar{p: p, d: d, c: c}
 	for i := range p.Ports {
-		x.steers = append(x.steers, c.Add(fmt.Sprintf("u_steer_p%d", i), engines.Steer{Bytes: p.BusBytes, Engines: p.Engines, EIW: d.EIBits}))
+		x.steers = append(x.steers, c.Add(fmt.Sprintf("u_steer_p%d", i), engines.Steer{Bytes: p.BusBytes, Engines: p.Engines, EIW: d.EIBits, Tags: p.VLAN}))
 		x.onto = append(x.onto, c.Add(fmt.Sprintf("u_onto_p%d", i),
 			engines.Cross{Inputs: p.Engines + 1, InputW: leaf.IndexBits(p.Engines + 1), Bytes: p.BusBytes}))
 	}

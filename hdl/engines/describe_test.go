@@ -19,7 +19,7 @@ func TestDescriptions(t *testing.T) {
 		t.Parallel()
 		hdltest.Check(t, []graph.Describer{
 			engines.Steer{Bytes: 8, Engines: 2, EIW: 1}, engines.Steer{Bytes: 16, Engines: 3, EIW: 21}, engines.Steer{Bytes: 64, Engines: 8, EIW: 11},
-			engines.Steer{Bytes: 1024, Engines: 5, EIW: 7},
+			engines.Steer{Bytes: 1024, Engines: 5, EIW: 7}, engines.Steer{Bytes: 8, Engines: 4, EIW: 5, Tags: true}, engines.Steer{Bytes: 64, Engines: 2, EIW: 20, Tags: true},
 		}, []hdltest.Refused{
 			{Leaf: engines.Steer{Bytes: 4, Engines: 2, EIW: 4}, Params: param("BYTES", 4), Rule: bytes},
 			{Leaf: engines.Steer{Bytes: 24, Engines: 2, EIW: 4}, Params: param("BYTES", 24), Rule: bytes},

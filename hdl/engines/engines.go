@@ -19,6 +19,8 @@ type Steer struct {
 	Engines int
 	// EIW: bits of an index into an engine's endpoint table, 1 to 21.
 	EIW int
+	// Tags: frames may have an 802.1Q tag.
+	Tags bool
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -30,13 +32,47 @@ func (p Steer) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	const header = 54 // bytes that say whose a frame is
-	depth := leaf.Clog2((header+p.Bytes-1)/p.Bytes + 1)
-	return module("inc_steer", fmt.Sprintf("%d cycles", (header+p.Bytes-1)/p.Bytes), "holds a frame of a port until it is known which engine it is for",
-		[]graph.Param{{Name: "BYTES", Value: p.Bytes}, {Name: "ENGINES", Value: p.Engines}, {Name: "EI_W", Value: p.EIW}},
+	beats := (p.header() + p.Bytes - 1) / p.Bytes
+	depth := leaf.Clog2(beats + 1)
+	parts := []graph.Describer{steerLook{p, 0}, stream.FIFO{Width: 9*p.Bytes + 2, DepthW: depth}, stream.FIFO{Width: p.Engines + 1, DepthW: depth}}
+	if p.Tags {
+		parts = append(parts, steerLook{p, tagBytes})
+	}
+	return module("inc_steer", fmt.Sprintf("%d cycles", beats), "holds a frame of a port until it is known which engine it is for",
+		append(p.params(), graph.Param{Name: "TAGS", Value: leaf.Bit(p.Tags)}),
 		join(axis("s_axis_", p.Bytes, 1, graph.In), beat(leaf.Out, "m_", p.Bytes, 1), leaf.Out("want", p.Engines+1), leaf.In("take", p.Engines+1)),
-		[]graph.Stream{{Name: "s_axis", Dir: graph.In}},
-		stream.FIFO{Width: 9*p.Bytes + 2, DepthW: depth}, stream.FIFO{Width: p.Engines + 1, DepthW: depth})
+		[]graph.Stream{{Name: "s_axis", Dir: graph.In}}, parts...)
+}
+
+// What of a frame says whose it is, and what a tag adds.
+const headerBytes, tagBytes = 54, 4
+
+func (p Steer) header() int {
+	if p.Tags {
+		return headerBytes + tagBytes
+	}
+	return headerBytes
+}
+
+func (p Steer) params() []graph.Param {
+	return []graph.Param{{Name: "BYTES", Value: p.Bytes}, {Name: "ENGINES", Value: p.Engines}, {Name: "EI_W", Value: p.EIW}}
+}
+
+// steerLook is inc_steer_look: says of a frame which engine it is for. Its contract is the head of inc_steer_look.v.
+type steerLook struct {
+	steer Steer
+	// at: bytes before the EtherType that a frame without a tag has not.
+	at int
+}
+
+// Module describes it.
+func (p steerLook) Module() (*graph.Module, error) {
+	beats := (p.steer.header() + p.steer.Bytes - 1) / p.steer.Bytes
+	beatW := leaf.Clog2(beats + 1)
+	return module("inc_steer_look", "0 cycles", "says of a frame which engine it is for",
+		append(p.steer.params(), graph.Param{Name: "AT", Value: p.at}, graph.Param{Name: "BEAT_W", Value: beatW}, graph.Param{Name: "LAST", Value: beats - 1}),
+		[]graph.Port{leaf.In("push", 1), leaf.In("beat", beatW), leaf.In("tdata", 8*p.steer.Bytes), leaf.In("tkeep", p.steer.Bytes), leaf.In("tlast", 1),
+			leaf.Out("hit", p.steer.Engines)}, nil)
 }
 
 // Cross is inc_cross: one output of the crossbar. Its contract is the head of inc_cross.v.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,12 +26,12 @@ const (
 	headerBytes     = 54
 )
 
-func compile(t *testing.T, bytes int) *sim.Lib {
+func compile(t *testing.T, bytes, tags int) *sim.Lib {
 	t.Helper()
 	files, err := filepath.Glob("*.v")
 	require.NoError(t, err)
 	files = append(files, "../stream/inc_fifo.v", "../stream/inc_skid.v", "testdata/t_engines.v")
-	lib, err := sim.Build{Top: "t_engines", Brief: true, Files: files, Params: map[string]string{"BYTES": fmt.Sprint(bytes)}, Flags: []string{"-Wno-WIDTH"}}.
+	lib, err := sim.Build{Top: "t_engines", Brief: true, Files: files, Params: map[string]string{"BYTES": fmt.Sprint(bytes), "TAGS": fmt.Sprint(tags)}, Flags: []string{"-Wno-WIDTH"}}.
 		Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
@@ -97,6 +98,19 @@ func way(f []byte) int {
 	return min(int(f[48])<<8|int(f[49]), 1<<16) >> eiBits & 3
 }
 
+// tagged is a frame with an 802.1Q tag, of which the first bytes are id.
+func tagged(r *rand.Rand, f []byte, id ...byte) []byte {
+	return slices.Concat(f[:12], id, []byte{byte(r.Uint32()), byte(r.Uint32())}, f[12:])
+}
+
+// wayBehind is where docs/vlan.md sends a frame.
+func wayBehind(f []byte) int {
+	if len(f) >= 16 && binary.BigEndian.Uint16(f[12:]) == 0x8100 {
+		f = slices.Concat(f[:12], f[16:])
+	}
+	return way(f)
+}
+
 // foreign are frames that miss being a packet of ours by one byte, each of them in a bit.
 func foreign(r *rand.Rand) (out [][]byte) {
 	for _, at := range []int{12, 13, 14, 20, 21, 23, 36, 37} {
@@ -115,12 +129,37 @@ func foreign(r *rand.Rand) (out [][]byte) {
 	return out
 }
 
+// tags adds to frames those with a tag, with two, and with what is nearly one.
+func tags(r *rand.Rand, frames [][]byte) [][]byte {
+	for _, f := range foreign(r) {
+		frames = append(frames, tagged(r, f, 0x81, 0x00))
+	}
+	for n := 12; n < 140; n++ {
+		frames = append(frames, tagged(r, packet(r, n, r.IntN(nEngines+1)), 0x81, 0x00))
+	}
+	for bit := range 8 {
+		frames = append(frames, tagged(r, packet(r, 70, 1), 0x81^1<<bit, 0x00), tagged(r, packet(r, 70, 1), 0x81, 1<<bit))
+	}
+	return append(frames, tagged(r, tagged(r, packet(r, 70, 1), 0x81, 0x00), 0x81, 0x00), tagged(r, packet(r, 70, 1), 0x88, 0xA8))
+}
+
 // TestWays: every frame leaves whole by the port that its engine, or the way round them, sends it to, and those of a port and a way keep their
 // order, whatever pauses.
 func TestWays(t *testing.T) {
 	t.Parallel()
+	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
+		testWays(t, 0, way, func(_ *rand.Rand, frames [][]byte) [][]byte { return frames })
+	})
+	t.Run("tags", func(t *testing.T) {
+		t.Parallel()
+		testWays(t, 1, wayBehind, tags)
+	})
+}
+
+func testWays(t *testing.T, tags int, way func([]byte) int, others func(*rand.Rand, [][]byte) [][]byte) {
 	for _, bytes := range []int{8, 64} {
-		lib := compile(t, bytes)
+		lib := compile(t, bytes, tags)
 		for seed := range uint64(4) {
 			pause := func(p int) axis.Pause {
 				if seed == 0 {
@@ -137,6 +176,7 @@ func TestWays(t *testing.T) {
 				for n := 1; n < 140; n++ {
 					frames = append(frames, packet(r, n, r.IntN(nEngines+1)))
 				}
+				frames = others(r, frames)
 				r.Shuffle(len(frames), func(i, j int) { frames[i], frames[j] = frames[j], frames[i] })
 				for _, f := range frames {
 					w := way(f)
@@ -176,16 +216,16 @@ func TestWays(t *testing.T) {
 // TestTime: a frame's first beat leaves one cycle after the beat that decides, and ports that want different ways take a beat a cycle each.
 func TestTime(t *testing.T) {
 	t.Parallel()
-	for _, bytes := range []int{8, 64} {
-		lib := compile(t, bytes)
-		b := newBench(t, lib, 1, never, never)
+	for _, shape := range []struct{ bytes, tags int }{{8, 0}, {64, 0}, {8, 1}} {
+		bytes, needs := shape.bytes, headerBytes+4*shape.tags
+		b := newBench(t, compile(t, bytes, shape.tags), 1, never, never)
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := 1; n < 3*headerBytes; n++ {
 			f := packet(r, n, 1)
 			require.NoError(t, b.src[0].Send(axis.Frame{Data: f}))
 			require.NoError(t, b.Run(200, func() bool { return b.snk[0].Len()+b.snk[1].Len()+b.snk[2].Len() == 1 }))
 			in := b.sent[0][len(b.sent[0])-1]
-			decides := in.First + uint64((min(n, headerBytes)+bytes-1)/bytes) - 1
+			decides := in.First + uint64((min(n, needs)+bytes-1)/bytes) - 1
 			got, _ := b.snk[(way(f)+1)%ports].Recv()
 			require.NotNil(t, got)
 			require.Equal(t, decides+1, got.First, "%d bytes at %d", n, bytes)
@@ -207,7 +247,7 @@ func TestTime(t *testing.T) {
 // TestFair: ports that want one engine get it frame by frame in turn.
 func TestFair(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, compile(t, 8), 2, never, never)
+	b := newBench(t, compile(t, 8, 0), 2, never, never)
 	r := rand.New(rand.NewPCG(3, 4))
 	const frames = 30
 	for p := range ports {
@@ -227,7 +267,7 @@ func TestFair(t *testing.T) {
 // TestRegisters: whom an access reaches, what comes back, and that sums carry.
 func TestRegisters(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, compile(t, 8), 3, never, never)
+	b := newBench(t, compile(t, 8, 0), 3, never, never)
 	window := func(e int) uint64 { return uint64(e+1) << 16 }
 	read := func(addr uint64) uint32 {
 		v, err := b.bus.ReadReg(addr)

@@ -95,6 +95,7 @@ func RareModels() []Model {
 		{Name: "wide1", Preset: "mini1", Sets: []string{"bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "adder_stages=3"}, Faults: wideMessageFaults()},
 		{Name: "eager", Preset: "mini", Sets: Eager(), Whole: true, Faults: eagerFaults()},
 		{Name: "operation", Preset: "mini", Sets: Operation(), Faults: slices.Concat(tagFaults(), callFaults(), priorityFaults())},
+		{Name: "steer", Preset: "mini", Sets: []string{"engines=2", "groups=1", "vlan=true"}, Faults: steerFaults()},
 	}
 }
 
@@ -122,6 +123,7 @@ const (
 	filePoisoned       = "rtl/inc_poisoned.v"
 	fileRelease        = "rtl/inc_release.v"
 	filePick           = "rtl/inc_priority_pick.v"
+	fileSteerLook      = "rtl/inc_steer_look.v"
 	fileTags           = "rtl/inc_vlan_check.v"
 	fileInterrupts     = "rtl/inc_interrupts.v"
 	fileInsert         = "rtl/inc_icrc_insert.v"

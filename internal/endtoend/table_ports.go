@@ -17,6 +17,18 @@ func tagFaults() []Fault {
 	}
 }
 
+// steerFaults are of what gives frames, with tags and without, to several engines (docs/engines.md section 1).
+func steerFaults() []Fault {
+	return []Fault{
+		{Name: "a frame with a tag goes round the engines", File: "rtl/inc_steer.v", Old: "plain | behind", New: "plain"},
+		{Name: "a frame without a tag goes round the engines", File: "rtl/inc_steer.v", Old: "plain | behind", New: "behind"},
+		{Name: "a frame goes to every engine but its own", File: fileSteerLook, Old: "name == E", New: "name != E"},
+		{Name: "what a frame before it was makes a frame somebody else's", File: fileSteerLook, Old: "!tlast && (foreign_reg || wrong != {(TO-FROM){1'b0}})",
+			New: "foreign_reg || wrong != {(TO-FROM){1'b0}}"},
+		{Name: "the number of an engine is taken from the beat that comes next", File: fileSteerLook, Old: "push && beat == BIT_AT", New: "push && beat != BIT_AT"},
+	}
+}
+
 // callFaults are of interrupts (docs/interrupts.md).
 func callFaults() []Fault {
 	return []Fault{

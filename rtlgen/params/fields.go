@@ -334,7 +334,7 @@ func fields() []field {
 		},
 		{
 			key: "vlan", kind: kindBool, def: "false", quiet: true,
-			doc: "Whether frames may have an 802.1Q tag, in Modes II and III with one engine: an endpoint's record then says which one its frames have, or none (docs/vlan.md). Without, a frame " +
+			doc: "Whether frames may have an 802.1Q tag: an endpoint's record then says which one its frames have, or none (docs/vlan.md). Without, a frame " +
 				"with a tag is not the engine's and is bypassed.",
 			get:     func(p *Params) string { return strconv.FormatBool(p.VLAN) },
 			setBool: func(p *Params, v bool) { p.VLAN = v },

@@ -33,7 +33,6 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.ports()
 	c.cutThrough()
 	c.tree()
-	c.tags()
 	c.checkBits()
 	return c.out
 }
@@ -109,16 +108,6 @@ func (c *checker) priorities() {
 	case p.Priorities == 1 || !c.ok("priorities"):
 	case p.PortBytes == 0 && c.ok("port_bytes"):
 		c.refuse("priorities", strconv.Itoa(p.Priorities), "1 with port_bytes: 0", "a port without queues has no order to choose")
-	}
-}
-
-// tags looks at what 802.1Q tags do not go with.
-func (c *checker) tags() {
-	switch p := c.p; {
-	case !p.VLAN || !c.ok("vlan"):
-	case p.Engines > 1 && c.ok("engines"):
-		c.refuse("vlan", "true", fmt.Sprintf("false with engines: %d", p.Engines),
-			"what gives a frame to its engine looks for the queue pair number where a frame without a tag has it")
 	}
 }
 

@@ -5,7 +5,8 @@
 `default_nettype none
 
 module t_engines #(
-    parameter BYTES = 8
+    parameter BYTES = 8,
+    parameter TAGS  = 0
 ) (
     input  wire                 clk,
     input  wire                 rst,
@@ -76,7 +77,7 @@ module t_engines #(
     genvar p, e;
     generate
         for (p = 0; p < PORTS; p = p + 1) begin : gen_port
-            inc_steer #(.BYTES(BYTES), .ENGINES(ENGINES), .EI_W(5)) u_steer (
+            inc_steer #(.TAGS(TAGS), .BYTES(BYTES), .ENGINES(ENGINES), .EI_W(5)) u_steer (
                 .clk(clk), .rst(rst),
                 .s_axis_tdata(s_tdata[p*8*BYTES +: 8*BYTES]), .s_axis_tkeep(s_tkeep[p*BYTES +: BYTES]), .s_axis_tvalid(s_tvalid[p]),
                 .s_axis_tready(s_tready[p]), .s_axis_tlast(s_tlast[p]), .s_axis_tuser(s_tuser[p]),
