@@ -29,7 +29,7 @@ import (
 //	rest_of_core                             the lowest from 128 bytes on
 func throughPorts(ctx context.Context, o Options, m metrics) error {
 	man, err := contract.Load(o.ManifestDir)
-	if err != nil || man.Params.PortBytes == 0 {
+	if err != nil || man.Params.PortBytes == 0 || len(man.Params.PortWidths) > 0 {
 		return err
 	}
 	_, lib, err := dut.Source{ManifestDir: o.ManifestDir}.Model(ctx)

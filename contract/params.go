@@ -63,8 +63,10 @@ type Params struct {
 	EagerTree bool `json:"eager_tree,omitempty"`
 	// PortBytes is the width of a port of the switch top in bytes a beat, with a queue of frames in either direction; 0 if a port is as wide
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
-	PortBytes int  `json:"port_bytes,omitempty"`
-	PortDrop  bool `json:"port_drop,omitempty"`
+	PortBytes int `json:"port_bytes,omitempty"`
+	// PortWidths are the widths of the ports, where they are not all PortBytes, which none of them exceeds.
+	PortWidths []int `json:"port_widths,omitempty"`
+	PortDrop   bool  `json:"port_drop,omitempty"`
 	// PortCutThrough tells that a port begins to send a frame before it is whole.
 	PortCutThrough bool `json:"port_cut_through,omitempty"`
 	// VLAN tells that endpoints' records have 802.1Q tags.
@@ -122,6 +124,9 @@ func (p Params) check() error {
 	}
 	if p.PortBytes < 0 || p.PortBytes > p.BusBytes {
 		return fmt.Errorf("params.port_bytes is %d, it must be from 0 to bus_bytes", p.PortBytes)
+	}
+	if n := len(p.PortWidths); n > 0 && n != p.Ports || slices.ContainsFunc(p.PortWidths, func(bytes int) bool { return bytes < 1 || bytes > p.PortBytes }) {
+		return fmt.Errorf("params.port_widths is %v: it takes a number from 1 to port_bytes for each port", p.PortWidths)
 	}
 	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
 		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)

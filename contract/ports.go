@@ -28,6 +28,14 @@ func (p Params) PortFrameBytes() int { return max(1518, p.MTUBytes+128) }
 // in or leaves and one that waits.
 func (p Params) PortQueueBeats() int { return ceilPow2(2*p.Beats(p.PortFrameBytes()) + 2) }
 
+// PortWidth is the width of a port of the switch top in bytes a beat; 0 if ports are as wide as the bus.
+func (p Params) PortWidth(port int) int {
+	if len(p.PortWidths) == 0 {
+		return p.PortBytes
+	}
+	return p.PortWidths[port]
+}
+
 // PortMHz is the clock of a port; 0 if it has that of the engine.
 func (p Params) PortMHz(port int) float64 {
 	switch len(p.PortClockMHz) {

@@ -32,7 +32,7 @@ func addPriorities(c *graph.Composite, p params.Params, addrBits int) *prioritie
 	x := &priorities{regs: c.Add("u_priority_regs", priority.At(addrBits, contract.PriorityBase, width)), counts: map[string][]*graph.Instance{}}
 	for i := range p.Ports {
 		x.class = append(x.class, c.Add(fmt.Sprintf("u_class_p%d", i), priority.Class{Bytes: p.BusBytes, Width: width, Err: leaf.Bit(p.ECCAll)}))
-		x.pick = append(x.pick, c.Add(fmt.Sprintf("u_pick_p%d", i), priority.Pick{Bytes: p.PortBytes, Priorities: p.Priorities, Err: leaf.Bit(p.ECCAll)}))
+		x.pick = append(x.pick, c.Add(fmt.Sprintf("u_pick_p%d", i), priority.Pick{Bytes: p.Contract().PortWidth(i), Priorities: p.Priorities, Err: leaf.Bit(p.ECCAll)}))
 		c.Connect(x.regs.Pin("priorities"), x.class[i].Pin("priorities"))
 		if len(p.PortClockMHz) > 0 {
 			x.resets = append(x.resets, c.Add(fmt.Sprintf("u_reset_p%d", i), cdc.Reset{}))

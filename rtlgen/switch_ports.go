@@ -32,11 +32,13 @@ type portQueues struct {
 func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueues {
 	d := p.Derived()
 	q := &portQueues{regs: c.Add("u_port_regs", stream.PortRegs{AxilW: addrBits, Ports: p.Ports, Kinds: len(contract.PortCounters())})}
-	in := stream.PortRx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles,
+	in := stream.PortRx{Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles,
 		Drop: leaf.Bit(p.PortDrop)}
-	out := stream.PortTx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, Drop: leaf.Bit(p.PortDrop)}
-	cut := stream.PortTxCut{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Start: d.PortStartWords, Drop: leaf.Bit(p.PortDrop)}
+	out := stream.PortTx{Bytes: p.BusBytes, DepthW: d.PortAddrBits, Drop: leaf.Bit(p.PortDrop)}
+	cut := stream.PortTxCut{Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Start: d.PortStartWords, Drop: leaf.Bit(p.PortDrop)}
 	for i := range p.Ports {
+		width := p.Contract().PortWidth(i)
+		in.PortBytes, out.PortBytes, cut.PortBytes = width, width, width
 		var rx, tx graph.Describer = in, out
 		clocked := len(p.PortClockMHz) > 0
 		switch {
@@ -111,11 +113,12 @@ func portSides(c *graph.Composite, p params.Params) []portSide {
 
 // wire connects the queues with the ports outside, with what join joins those of a port to, and with the registers behind the ports'.
 func (q *portQueues) wire(c *graph.Composite, p params.Params, join func(port int, rx, tx *graph.Instance), engine *graph.Instance) {
-	beat := graph.Shape{Data: 8 * p.PortBytes, Keep: p.PortBytes, Last: true}
-	marked := beat
-	marked.User = 1
 	sides := portSides(c, p)
 	for i := range p.Ports {
+		width := p.Contract().PortWidth(i)
+		beat := graph.Shape{Data: 8 * width, Keep: width, Last: true}
+		marked := beat
+		marked.User = 1
 		rx, side := q.rx[i], sides[i]
 		enter, leave := q.out(c, i, side)
 		c.ConnectStream(c.InputStream(fmt.Sprintf("s_axis_p%d", i), marked, append(side.on, graph.Doc(fmt.Sprintf("frames in from port %d, tuser = err", i)))...),

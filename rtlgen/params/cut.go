@@ -20,11 +20,16 @@ const (
 
 // portWordCycles is how many cycles of the engine the fastest port takes at least to send a word of the bus.
 func (p Params) portWordCycles() float64 {
-	beats := float64(p.BusBytes) / float64(p.PortBytes)
-	if len(p.PortClockMHz) == 0 {
-		return beats
+	c := p.Contract()
+	least := math.Inf(1)
+	for i := range max(p.Ports, 1) {
+		cycles := float64(p.BusBytes) / float64(c.PortWidth(i))
+		if mhz := c.PortMHz(i); mhz > 0 {
+			cycles *= float64(p.ClockMHz) / mhz
+		}
+		least = min(least, cycles)
 	}
-	return beats * float64(p.ClockMHz) / slices.Max(p.PortClockMHz)
+	return least
 }
 
 // cutStart is the number of a frame's words with which it may begin to leave by any port, so that none that follows comes too late. With h + x words there, of which
@@ -51,6 +56,9 @@ func (p Params) cutStart() int {
 	return min(h+int(x), p.Contract().Beats(p.Contract().PortFrameBytes()))
 }
 
+// each tells whether a list has up to so many entries, for all ports, or one for each.
+func each(n, forAll, ports int) bool { return n <= forAll || n == ports }
+
 // cutThrough looks at what frames need that leave before they are whole.
 func (c *checker) cutThrough() {
 	const key = "port_cut_through"
@@ -67,7 +75,8 @@ func (c *checker) cutThrough() {
 		c.refuse(key, "true", fmt.Sprintf("false with accumulate: %s", p.Accumulate), "a row of a tree takes as many cycles as it has pairs, and a port would run dry")
 	case p.PayloadBanks > 1 && c.ok("payload_banks"):
 		c.refuse(key, "true", fmt.Sprintf("false with payload_banks: %d", p.PayloadBanks), "a word waits for the bank that is being written, and a port would run dry")
-	case c.ok("port_bytes", "bus_bytes", "port_clock_mhz", "clock_mhz", "lanes", "accumulate", "dtypes", "mode") && p.PortBytes > 0 && p.PortBytes <= p.BusBytes:
+	case c.ok("port_bytes", "port_widths", "ports", "bus_bytes", "port_clock_mhz", "clock_mhz", "lanes", "accumulate", "dtypes", "mode") && p.PortBytes > 0 && p.PortBytes <= p.BusBytes &&
+		each(len(p.PortWidths), 0, p.Ports) && each(len(p.PortClockMHz), 1, p.Ports):
 		if r, s := p.portWordCycles(), p.Contract().CyclesPerBeat(); r < float64(s) {
 			c.refuse(key, "true", "false with these widths and clocks", fmt.Sprintf(
 				"the engine may take %d cycles for a word of %d bytes, and a port sends one in %.4g: it would run dry", s, p.BusBytes, r))

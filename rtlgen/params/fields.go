@@ -310,6 +310,14 @@ func fields() []field {
 			reason:  because("a beat of the bus is a whole number of beats of a port"),
 		}),
 		{
+			key: "port_widths", kind: kindNumbers, def: "[]", quiet: true, lo: 1, hi: maxBusBytes,
+			doc:     "Widths of the ports in bytes a beat, one a port, where they are not all port_bytes, which is then the widest that there may be.",
+			allowed: fmt.Sprintf("powers of two from 1 to %d", maxBusBytes),
+			reason:  because("a beat of the bus is a whole number of beats of a port"),
+			get:     func(p *Params) string { return numbers(p.PortWidths) },
+			setNums: func(p *Params, v []float64) { p.PortWidths = v },
+		},
+		{
 			key: "port_drop", kind: kindBool, def: "false", quiet: true,
 			doc: "Whether a port's queue without room drops a frame and counts it, as a MAC needs that cannot wait. Without, it keeps the sender or the engine " +
 				"waiting.",
@@ -404,6 +412,11 @@ func (f field) accepts(p *Params) bool {
 		return subset(words(p.Ops), f.words)
 	case "name":
 		return nameProblem(p.Name) == ""
+	case "port_widths":
+		return !slices.ContainsFunc(p.PortWidths, func(bytes float64) bool {
+			n := int(bytes)
+			return float64(n) != bytes || n < f.lo || n > f.hi || n&(n-1) != 0
+		})
 	case "port_clock_mhz":
 		return !slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz >= float64(f.lo) && mhz <= float64(f.hi)) })
 	default:

@@ -151,6 +151,8 @@ type Params struct {
 	EagerTree bool `yaml:"eager_tree" json:"eager_tree,omitempty"`
 	// PortBytes is the width of a port in bytes a beat, with a queue of frames in either direction; 0 for ports as wide as the bus, without queues.
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
+	// PortWidths are the widths of the ports in bytes a beat, one a port, where they are not all PortBytes. What is no whole number is refused.
+	PortWidths []float64 `yaml:"port_widths" json:"port_widths,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
 	// PortCutThrough says whether a port begins to send a frame as soon as it can no longer run dry, instead of when it is whole.
@@ -217,9 +219,17 @@ func (p Params) Contract() contract.Params {
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
-		PortBytes: p.PortBytes, PortDrop: p.PortDrop, PortCutThrough: p.PortCutThrough, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
+		PortBytes: p.PortBytes, PortWidths: p.portWidths(), PortDrop: p.PortDrop, PortCutThrough: p.PortCutThrough, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
 		ECCAll: p.ECCAll, MemoryPins: p.MemoryPins,
 	}
+}
+
+func (p Params) portWidths() []int {
+	var out []int
+	for _, bytes := range p.PortWidths {
+		out = append(out, int(bytes))
+	}
+	return out
 }
 
 // named turns names into those of a kind.

@@ -208,6 +208,12 @@ func TestBadInput(t *testing.T) {
 			`--set port_cut_through=true: port_cut_through: true: must be false with these widths and clocks: the engine may take 1 cycles for a word of 8 bytes, and a port sends one in 0.9996: it would run dry`},
 		{"a clock without queues", base, []string{"port_clock_mhz=100"},
 			`--set port_clock_mhz=100: port_clock_mhz: [100]: must be left out without port_bytes: clocks meet in the ports' queues`},
+		{"widths for other ports", base, []string{"port_bytes=2", "port_widths=[1, 2]"},
+			`--set port_widths=[1, 2]: port_widths: [1, 2]: must be 4 numbers: a width is that of one port`},
+		{"a port wider than the widest", base, []string{"port_bytes=2", "port_widths=[1, 2, 4, 2]"},
+			`--set port_widths=[1, 2, 4, 2]: port_widths: [1, 2, 4, 2]: must be at most 2, port_bytes: that is the widest port that there may be; without it ports have no queues`},
+		{"half a byte", base, []string{"port_bytes=2", "port_widths=[0.5, 2, 2, 2]"},
+			`--set port_widths=[0.5, 2, 2, 2]: port_widths: [0.5, 2, 2, 2]: must be powers of two from 1 to 2048: a beat of the bus is a whole number of beats of a port`},
 		{"clocks for other ports", base, []string{"port_bytes=2", "port_clock_mhz=[1, 2]"},
 			`--set port_clock_mhz=[1, 2]: port_clock_mhz: [1, 2]: must be one number, or 4: a clock is that of all ports, or of one`},
 		{"a clock too slow", base, []string{"port_bytes=2", "port_clock_mhz=0.5"},
@@ -276,7 +282,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_widths, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -292,7 +298,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_widths, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -469,6 +475,8 @@ func TestGoodInput(t *testing.T) {
 			with(func(p *Params) { p.PortBytes, p.PortClockMHz = 2, []float64{322.265625} })},
 		{"a clock a port", base, []string{"port_bytes=2", "port_clock_mhz=[100, 156.25, 400, 50]"},
 			with(func(p *Params) { p.PortBytes, p.PortClockMHz = 2, []float64{100, 156.25, 400, 50} })},
+		{"a width a port", base, []string{"port_bytes=8", "port_widths=[8, 2, 1, 4]"},
+			with(func(p *Params) { p.PortBytes, p.PortWidths = 8, []float64{8, 2, 1, 4} })},
 		{"queues taken away again", base, []string{"port_bytes=8", "port_bytes=0"}, mini},
 		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16", "in_band=false"},
 			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks, p.InBand = ASIC, true, 16, false })},
@@ -782,6 +790,9 @@ func drawn(t *rapid.T) Params {
 	p.MemoryPins = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 64, 256, 257, -1}).Draw(t, "memory pins")
 	p.InBand = rapid.Bool().Draw(t, "in_band")
 	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
+	if p.PortBytes > 0 && rapid.IntRange(0, 3).Draw(t, "widths") == 0 {
+		p.PortWidths = rapid.SliceOfN(rapid.SampledFrom([]float64{1, 1, 1, 1, 2, float64(p.PortBytes)}), p.Ports, p.Ports+rapid.IntRange(0, 1).Draw(t, "one more")).Draw(t, "width")
+	}
 	if p.PortBytes != 0 || rapid.IntRange(0, 9).Draw(t, "queued") == 0 { // without queues neither is legal
 		p.PortDrop = rapid.Bool().Draw(t, "drop")
 		p.PortClockMHz = rapid.SampledFrom([][]float64{nil, nil, {100}, {156.25, 322.265625}, {0}}).Draw(t, "port clock")
@@ -964,6 +975,7 @@ func TestValidateVerdict(t *testing.T) {
 			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32 &&
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
+			(len(p.PortWidths) == 0 || len(p.PortWidths) == p.Ports && !slices.Contains(p.PortWidths, 3) && slices.Max(p.PortWidths) <= float64(p.PortBytes)) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
 			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.EagerTree && p.Mode == 1) && (p.Priorities == 1 || p.PortBytes > 0 && slices.Contains([]int{2, 4, 8}, p.Priorities)) &&
 			p.MemoryPins >= 0 && p.MemoryPins <= 256 && !(p.ECCAll && p.Mode == 1)

@@ -203,6 +203,13 @@ func (c *checker) ports() {
 	if c.ok("port_bytes", "port_drop") && p.PortBytes == 0 && p.PortDrop {
 		c.refuse("port_drop", "true", "false without port_bytes", "there are no queues that could be full")
 	}
+	widths := numbers(p.PortWidths)
+	if n := len(p.PortWidths); c.ok("ports", "port_widths") && n > 0 && n != p.Ports {
+		c.refuse("port_widths", widths, fmt.Sprintf("%d numbers", p.Ports), "a width is that of one port")
+	}
+	if c.ok("port_bytes", "port_widths") && len(p.PortWidths) > 0 && slices.Max(p.PortWidths) > float64(p.PortBytes) {
+		c.refuse("port_widths", widths, fmt.Sprintf("at most %d, port_bytes", p.PortBytes), "that is the widest port that there may be; without it ports have no queues")
+	}
 	clocks := numbers(p.PortClockMHz)
 	if c.ok("port_bytes", "port_clock_mhz") && p.PortBytes == 0 && len(p.PortClockMHz) > 0 {
 		c.refuse("port_clock_mhz", clocks, "left out without port_bytes", "clocks meet in the ports' queues")

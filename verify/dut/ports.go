@@ -83,7 +83,13 @@ func (d *RTL) gapless(i int, name string) {
 		}
 	}
 	if c := d.clocks[i]; c != nil {
-		c.OnSample(func() { look(c.Now()) })
+		c.OnSample(func() {
+			if n := d.quietUntil[i]; c.Now() <= n || c.Now() == n+1 { // a slow clock may have no edge while the engine's reset is high
+				inside = false
+				return
+			}
+			look(c.Now())
+		})
 		return
 	}
 	d.model.OnSample(func() { look(d.model.Now()) })

@@ -117,6 +117,11 @@ func NeedInBand(members int) Needs {
 	}
 }
 
+// NeedOneWidth is for scenarios of what ports deliver at the same time.
+func NeedOneWidth(p contract.Params) string {
+	return unless(len(p.PortWidths) == 0, "needs ports of one width, those of the configuration have %v bytes", p.PortWidths)
+}
+
 // NeedClock is for scenarios that must be faster than a few microseconds.
 func NeedClock(p contract.Params) string {
 	return unless(p.ClockMHz >= 100, "needs a clock of 100 MHz, so that a microsecond is not over before a frame, the configuration has %d", p.ClockMHz)

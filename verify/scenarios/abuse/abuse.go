@@ -39,7 +39,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "what can happen to an engine sets its cause alone, and raises the line while it is set and enabled"},
 		{Name: "priorities", Run: priorities, Needs: needPriorities,
 			Doc: "frames of every priority leave by one port: what is paused waits and holds nothing else up, and of what waited the highest leaves first"},
-		{Name: "port-turns", Run: portTurns, Needs: rig.All(needPorts(2), needOneClock),
+		{Name: "port-turns", Run: portTurns, Needs: rig.All(needPorts(2), needOneClock, rig.NeedOneWidth),
 			Doc: "frames wait at all ports at once: a port that waits is served after at most one frame of each other port"},
 		{Name: "port-troubles", Run: portTroubles, Needs: rig.ModeII(needQueues),
 			Doc: "one port has errors in every frame, frames too long, a frame that stops, a clock that stands still: the others' group is not held up"},

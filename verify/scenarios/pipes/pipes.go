@@ -33,7 +33,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "a Reduce and a Broadcast fixed by registers: results go to the root alone, copies to all others, other roles are dropped"},
 		{Name: "pipe-random", Run: random, Needs: rig.Pipes(),
 			Doc: "pipes of every size, frames and answers lost, late or refused, PSNs across the wrap: all data arrives exact and in order"},
-		{Name: "pipe-fair", Run: fair, Needs: rig.Pipes(),
+		{Name: "pipe-fair", Run: fair, Needs: rig.Pipes(rig.NeedOneWidth),
 			Doc: "everybody wants a full pipe again while frames come at full rate: frames and sends take turns, and so do the endpoints"},
 		{Name: "pipe-reset", Run: reset, Needs: rig.Pipes(rig.NeedClock, rig.NeedGroups(2)),
 			Doc: "a group is stopped or started with packets unacknowledged: nothing more comes of them, and another group's timers go on"},
