@@ -188,8 +188,9 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW), leaf.In("snd_tx_ask", p.MaskW),
 		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW),
 	}
-	if p.InBand != 0 {
-		ports = append(ports, leaf.Out("snd_open", 1))
+	if p.InBand == 0 {
+		return ports
 	}
-	return ports
+	behind := 1 + slices.IndexFunc(ports, func(port graph.Port) bool { return port.Name == "snd_note" })
+	return slices.Insert(ports, behind, leaf.Out("snd_open", 1))
 }

@@ -39,7 +39,7 @@
 `ifdef INC_MESSAGE_RANGES
 //   ranges      of an in-band group a message's first packet, or only one, belongs to the range by its endpoint's message, and a control behind it
 //               opens the next: ctl_open, when everything before is acknowledged, and while ctl_busy stands every endpoint of the group comes to
-//               the range's first message, one after the other, here and in SendMessage (snd_open), 7 cycles each. The control comes again
+//               the range's first message, one after the other, here and in SendMessage (snd_open), 6 cycles each. The control comes again
 //               then. No action is taken in between, and no group parked
 `endif
 //   reset       idle
@@ -151,9 +151,6 @@ module inc_check_message #(
     input  wire                b_bad_tver,
     input  wire                b_bad_opcode,
     input  wire                b_too_long,
-    input  wire                b_up,
-    input  wire                b_down,
-    input  wire                b_whole,
 `ifdef INC_MESSAGE_RANGES
     // of the range, of a control: it may open one, is not legal, is of one who would not send, is not the range's own
     input  wire                b_in_range,
@@ -162,6 +159,9 @@ module inc_check_message #(
     input  wire                b_wrong_role,
     input  wire                b_contradicts,
 `endif
+    input  wire                b_up,
+    input  wire                b_down,
+    input  wire                b_whole,
     // the one in C
     output wire                c_free,
     output wire                c_leaves,
@@ -1028,7 +1028,13 @@ module inc_check_message #(
 `else
                         && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg);
 `endif
+`ifdef INC_MESSAGE_RANGES
+    // an answer that is out of its range is counted as one that SendMessage calls stale is, so not in one cycle with that
+    wire is_outside = d_ack && d_fine && !is_heard && c_ranged;
+    assign rest_ready = f_rest && (j_idle || !(speaks || is_outside));
+`else
     assign rest_ready = f_rest && (j_idle || !speaks);
+`endif
 `ifdef INC_MESSAGE_RANGES
     wire commits = data_goes && good && !f_wrong_role && !is_opening;
     assign range_opens = data_goes && good && is_opening;
@@ -1779,7 +1785,7 @@ module inc_check_message #(
 `ifdef INC_MESSAGE_RANGES
         count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role || is_no_role : d_ack && !hears && !c_ranged);
         count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && is_heard && !k_syn;
-        count_reg[C_DROP_STALE_ACK]       <= (answered && snd_stale) || (passes && d_fine && d_ack && !is_heard && c_ranged);
+        count_reg[C_DROP_STALE_ACK]       <= (answered && snd_stale) || (passes && is_outside);
 `else
         count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !hears);
         count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && hears && !k_syn;
