@@ -407,7 +407,13 @@ func (b *blocks) park(c *graph.Composite, p params.Params) {
 	c.Connect(b.slots.Pin("grp_parked"), b.csrs.Pin("grp_parked"), b.decide.Pin("grp_parked"))
 	c.Connect(b.slots.Pin("grp_undrained"), b.csrs.Pin("grp_undrained"))
 	c.Link(b.slots, b.decide, "park_")
-	c.Link(b.decide, b.slots, "park_")
+	if b.messages == nil || b.messages.release == nil {
+		c.Link(b.decide, b.slots, "park_")
+	} else {
+		c.Connect(b.decide.Pin("park_take"), b.slots.Pin("park_take"))
+		b.messages.pass(c, b.decide, b.slots, "park_drained")
+		c.Connect(b.slots.Pin("park_group"), b.messages.release.Pin("park_group"))
+	}
 	for _, name := range []string{"cfg_park_rnr", "cfg_park_timer"} {
 		if p.Mode == 2 {
 			c.Connect(b.csrs.Pin(name), b.decide.Pin(name))

@@ -25,7 +25,6 @@ func noVerilog(p params.Params) error {
 		key, value, allowed, why string
 		refused                  bool
 	}{
-		{"park", strconv.FormatBool(p.Park), "false with no_releases: false", "who grants a park does not know of releases", p.Park && !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false with no_releases: false", "who sends releases knows no ranges", p.InBand && !p.NoReleases},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
@@ -76,7 +75,7 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 		m.poisoned = c.Add("u_poisoned", sendmessage.Poisoned{EPW: d.EPBits, EIW: d.EIBits, Groups: p.Groups, WordsW: d.WordCountBits})
 	}
 	if !p.NoReleases {
-		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Counters: counters})
+		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Park: leaf.Bit(p.Park), Counters: counters})
 	}
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)

@@ -67,7 +67,7 @@ func TestDescriptionOfRelease(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{
 		base,
 		release{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, OffW: 1, Counters: n},
-		release{EPW: 5, EIW: 7, MaskW: 17, Groups: 4, OffW: 21, Counters: n},
+		release{EPW: 5, EIW: 7, MaskW: 17, Groups: 4, OffW: 21, Park: 1, Counters: n + 1},
 	}, []hdltest.Refused{
 		{Leaf: change(func(p *release) { p.Groups = 5 }), Params: param("GROUPS", 5), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
 		{Leaf: change(func(p *release) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: "MASK_W must be at most 2**EP_W"},

@@ -27,8 +27,6 @@ func messageRangeFaults() []Fault {
 		{Name: "PSNs on a wire begin anew with a range", File: fileSendMessage, Old: "first_psn + gone_next", New: "first_psn - top_reg"},
 		{Name: "answers go by the PSNs of the first range", File: fileSendMessage, Old: "snd_psn - on_wire", New: "snd_psn - first_psn"},
 		{Name: "all count from 0 with each range", File: fileSendMessage, Old: "gone + unacked_psn - top_reg", New: "gone + unacked_psn"},
-		{Name: "timers of the range before go on", File: fileSendMessage, At: ".cm_open (", Old: "opens", New: "1'b0"},
-		{Name: "the first range has number 1", File: fileControl, Old: "cur_rng + {1'b0, cur_valid}", New: "cur_rng + 2'd1"},
 		{Name: "a range is a message short", File: fileControl, Old: "{cur_last, 1'b1} + {4'd0, ent_ext[19:0], 1'b1}", New: "{cur_last, 1'b0} + {4'd0, ent_ext[19:0], 1'b1}"},
 		{Name: "an answer before the first range is heard", File: fileControl, Old: "is_ack ? cur_valid : !is_control", New: "!is_control"},
 	}
