@@ -72,7 +72,7 @@ type Block struct {
 	Name string
 	// Mode is that of the designs that have it, 0 for both.
 	Mode int
-	// InBand: only designs with in-band groups have it.
+	// InBand: only designs with in-band groups have it, in Modes II and III: in Mode I ranges are of messages.
 	InBand bool
 	// Keep are the core's instances that stay.
 	Keep []string

@@ -107,7 +107,7 @@ func (o Options) tasks(m *contract.Manifest) ([]task, error) {
 	}
 	var all []task
 	for _, b := range blocks() {
-		if len(o.Blocks) > 0 && !slices.Contains(o.Blocks, b.Name) || b.Mode != 0 && b.Mode != m.Params.Mode || b.InBand && !m.Params.InBand {
+		if len(o.Blocks) > 0 && !slices.Contains(o.Blocks, b.Name) || b.Mode != 0 && b.Mode != m.Params.Mode || b.InBand && (!m.Params.InBand || m.Params.Mode == 1) {
 			continue
 		}
 		for _, p := range b.Properties {

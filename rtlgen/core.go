@@ -73,7 +73,8 @@ func ackStages(p params.Params, d params.Derived) int {
 
 // ranges adds the block that knows the ranges of in-band groups, or ties off what it would drive.
 // In Mode I SendMessage writes the offsets.
-func ranges(c *graph.Composite, p params.Params, d params.Derived, steps, decide, slots, translate *graph.Instance) {
+func ranges(c *graph.Composite, p params.Params, d params.Derived, b *blocks) {
+	steps, decide, slots, translate := b.steps, b.decide, b.slots, b.translate
 	if !p.InBand {
 		c.Open(slots.Pin("ranges_valid"), "no in-band groups")
 		c.Tie(slots.Pin("ranges_take"), 0)
@@ -94,13 +95,17 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, steps, decide
 		}
 		return
 	}
-	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask})
-	c.LinkAs(steps, "ask_", ctl, "ent_")
-	c.Link(steps, ctl, "ctl_")
-	c.Link(decide, ctl, "ctl_")
-	c.Link(ctl, steps, "ctl_")
-	c.Link(ctl, steps, "map_")
-	c.Link(ctl, translate, "off_")
+	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask, Messages: leaf.Bit(p.Mode == 1)})
+	if p.Mode == 1 {
+		b.messages.ranges(c, b, ctl)
+	} else {
+		c.LinkAs(steps, "ask_", ctl, "ent_")
+		c.Link(steps, ctl, "ctl_")
+		c.Link(decide, ctl, "ctl_")
+		c.Link(ctl, steps, "ctl_")
+		c.Link(ctl, steps, "map_")
+		c.Link(ctl, translate, "off_")
+	}
 	c.LinkAs(slots, "ranges_", ctl, "init_")
 	c.Connect(slots.Pin("init_ei"), ctl.Pin("init_ei"))
 	c.Connect(slots.Pin("init_psn"), ctl.Pin("init_psn"))
@@ -174,7 +179,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b.guard = addGuard(c, p, model.AddrBits)
 	b.receive(c, in)
 	b.judge(c)
-	ranges(c, p, d, b.steps, b.decide, slots, translate)
+	ranges(c, p, d, &b)
 	b.add(c)
 	b.emit(c, out)
 	b.control(c)
@@ -402,7 +407,13 @@ func (b *blocks) park(c *graph.Composite, p params.Params) {
 	c.Connect(b.slots.Pin("grp_parked"), b.csrs.Pin("grp_parked"), b.decide.Pin("grp_parked"))
 	c.Connect(b.slots.Pin("grp_undrained"), b.csrs.Pin("grp_undrained"))
 	c.Link(b.slots, b.decide, "park_")
-	c.Link(b.decide, b.slots, "park_")
+	if b.messages == nil || b.messages.release == nil {
+		c.Link(b.decide, b.slots, "park_")
+	} else {
+		c.Connect(b.decide.Pin("park_take"), b.slots.Pin("park_take"))
+		b.messages.pass(c, b.decide, b.slots, "park_drained")
+		c.Connect(b.slots.Pin("park_group"), b.messages.release.Pin("park_group"))
+	}
 	for _, name := range []string{"cfg_park_rnr", "cfg_park_timer"} {
 		if p.Mode == 2 {
 			c.Connect(b.csrs.Pin(name), b.decide.Pin(name))

@@ -25,8 +25,7 @@ func noVerilog(p params.Params) error {
 		key, value, allowed, why string
 		refused                  bool
 	}{
-		{"park", strconv.FormatBool(p.Park), "false with no_releases: false", "who grants a park does not know of releases", p.Park && !p.NoReleases},
-		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
+		{"in_band", strconv.FormatBool(p.InBand), "false with no_releases: false", "who sends releases knows no ranges", p.InBand && !p.NoReleases},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
 		if r.refused {
@@ -62,7 +61,7 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	m := &messageBlocks{
 		send: c.Add("u_send", sendmessage.SendMessage{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz,
 			Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits, OffW: d.MessageLenBits, UnitW: d.UnitBits, UnitBytes: d.UnitBytes,
-			Release: leaf.Bit(!p.NoReleases)}),
+			Release: leaf.Bit(!p.NoReleases), InBand: leaf.Bit(p.InBand)}),
 		cut: c.Add("u_cut", checkmessage.CutWork{UnitWords: d.UnitBytes / p.BusBytes, WordsW: d.WordCountBits, AddsW: d.AddsBits, UnitW: d.UnitBits,
 			Planes: d.Planes, PktW: d.PacketAddrBits, Tree: works.Tree, Halves: works.Halves}),
 		asked: c.Add("u_asked", checkmessage.AckAsked{Bytes: p.BusBytes, DepthW: d.HeaderAddrBits + 1}),
@@ -76,7 +75,7 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 		m.poisoned = c.Add("u_poisoned", sendmessage.Poisoned{EPW: d.EPBits, EIW: d.EIBits, Groups: p.Groups, WordsW: d.WordCountBits})
 	}
 	if !p.NoReleases {
-		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Counters: counters})
+		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Park: leaf.Bit(p.Park), Counters: counters})
 	}
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
@@ -211,6 +210,26 @@ func (m *messageBlocks) releases(c *graph.Composite, b *blocks) {
 	c.Connect(m.send.Pin("see_msg"), r.Pin("in_see_msg"))
 	c.Connect(b.decide.Pin("tx_ei"), r.Pin("tx_ei"))
 	c.Connect(b.decide.Pin("count"), r.Pin("in_count"))
+}
+
+// ranges connects what stands in another place than in Modes II and III: where an endpoint is in its range is for who decides, who keeps frames out
+// until everybody has begun the next one.
+func (m *messageBlocks) ranges(c *graph.Composite, b *blocks, ctl *graph.Instance) {
+	c.Link(b.steps, ctl, "ctl_")
+	c.Connect(b.decide.Pin("ctl_open"), ctl.Pin("ctl_open"))
+	c.Connect(b.decide.Pin("ctl_busy"), b.steps.Pin("ctl_busy"))
+	c.Link(ctl, b.steps, "map_")
+	c.Connect(ctl.Pin("open_rng"), m.send.Pin("open_rng"))
+	for _, port := range b.steps.Module.Ports {
+		if name, asks := strings.CutPrefix(port.Name, "ask_"); name == "psn" {
+			c.Open(b.steps.Pin(port.Name), "messages have numbers of their own")
+		} else if asks {
+			c.Connect(b.steps.Pin(port.Name), ctl.Pin("ent_"+name))
+		}
+	}
+	for _, name := range []string{"map_previous", "map_opens_up", "map_base", "map_psn"} {
+		c.Tie(b.steps.Pin(name), 0)
+	}
 }
 
 // payload connects what cuts works on payload.

@@ -45,6 +45,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	rules.Refuse(p.Open < 0 || p.Open > 1 || p.Open == 1 && p.MessageBytes == p.UnitBytes, "OPEN must be 0, or 1 where a message has more than one unit")
 	rules.Refuse(p.UnitW != p.SlotW+p.innerBits(), "SLOT_W must be 1 to 22, and UNIT_W hold the units of all slots")
 	rules.Refuse(p.LenW > p.offsetBits(), "a payload must fit MESSAGE_BYTES")
+	rules.Refuse(p.Release != 0 && p.InBand != 0, "releases and in-band groups exclude one another")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -54,6 +55,9 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	}
 	if p.Release != 0 {
 		macros = append(macros, leaf.ReleaseMacro)
+	}
+	if p.InBand != 0 {
+		macros = append(macros, leaf.MessageRangesMacro)
 	}
 	source, err := leaf.SourceWith(files, "inc_check_message", macros...)
 	if err != nil {
@@ -71,7 +75,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	memories := []graph.Memory{
 		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
 		state("u_job_heads", groups, 2*(24+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
-		state("u_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+3*p.MaskW+2*p.SlotW),
+		state("u_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+2*p.InBand+3*p.MaskW+2*p.SlotW),
 	}
 	if p.Tree != 0 {
 		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
@@ -121,7 +125,8 @@ func (p CheckMessage) ports() []graph.Port {
 			leaf.In("frm_waits", 1), leaf.In("frm_asks", 1),
 		},
 		p.ParkPorts(),
-		p.FramePorts(frameNames()...),
+		p.FramePorts(p.frameNames()...),
+		p.rangePorts(),
 		p.AckPorts(),
 		p.VerdictPorts(),
 		p.slotPorts(),
@@ -137,11 +142,23 @@ func (p CheckMessage) ports() []graph.Port {
 	)
 }
 
+// rangePorts are the pins to Control, and to inc_frame_steps about it; none without in-band groups.
+func (p CheckMessage) rangePorts() []graph.Port {
+	if p.InBand == 0 {
+		return nil
+	}
+	return []graph.Port{leaf.Out("ctl_open", 1), leaf.Out("ctl_busy", 1)}
+}
+
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
-func frameNames() []string {
-	return strings.Fields("s_go s_base s_log2_n a_go b_go b_ei b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long b_up b_down " +
+func (p CheckMessage) frameNames() []string {
+	names := strings.Fields("s_go s_base s_log2_n a_go b_go b_ei b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long b_up b_down " +
 		"b_whole c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
 		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_intact c_passed c_drops")
+	if p.InBand != 0 {
+		names = append(names, strings.Fields("b_in_range b_opens b_bad_control b_wrong_role b_contradicts c_opening c_ranged c_rng c_begin c_end")...)
+	}
+	return names
 }
 
 // slotPorts are the pins to RecycleBuffer. What a slot is to hold comes from here, and not from inc_frame_steps.
@@ -156,7 +173,7 @@ func (p CheckMessage) slotPorts() []graph.Port {
 
 // sendPorts are the pins to SendMessage: whose turn it is, its jobs, the messages that it asks for, what it sends.
 func (p CheckMessage) sendPorts() []graph.Port {
-	return []graph.Port{
+	ports := []graph.Port{
 		leaf.In("act_valid", 1), leaf.In("act_soon", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
 		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_look", 1), leaf.Out("snd_fuse", 1),
 		leaf.In("see_ok", 1), leaf.In("see_msg", 24), leaf.In("see_pos", p.innerBits()+1), leaf.In("see_psn", 24), leaf.In("see_code", 3), leaf.In("see_keep", p.MaskW),
@@ -171,4 +188,9 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW), leaf.In("snd_tx_ask", p.MaskW),
 		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW),
 	}
+	if p.InBand == 0 {
+		return ports
+	}
+	behind := 1 + slices.IndexFunc(ports, func(port graph.Port) bool { return port.Name == "snd_note" })
+	return slices.Insert(ports, behind, leaf.Out("snd_open", 1))
 }

@@ -31,7 +31,7 @@ func TestDescription(t *testing.T) {
 	type cm = checkmessage.CheckMessage
 	legal := []graph.Describer{
 		mini(),
-		with(func(p *cm) { p.Tree, p.Planes, p.Open = 1, 2, 1 }),
+		with(func(p *cm) { p.InBand, p.Tree, p.Planes, p.Open = 1, 1, 2, 1 }),
 		with(func(p *cm) { p.Release = 1 }),
 		// one group of two endpoints, a message of one unit
 		with(func(p *cm) {

@@ -39,12 +39,26 @@
 //               frames or actions, before any other: park_take comes with the answer in the next cycle, and a drained group's pools then begin at
 //               the first slots of wherever they will be
 `endif
+`ifdef INC_MESSAGE_RANGES
+//   ranges      of an in-band group a message's first packet, or only one, belongs to the range by its endpoint's message, and a control behind it
+//               opens the next: ctl_open, when everything before is acknowledged, and while ctl_busy stands every endpoint of the group comes to
+//               the range's first message, one after the other, here and in SendMessage (snd_open), 6 cycles each. The control comes again
+//               then. No action is taken in between, and no group parked
+`endif
 //   reset       idle
 `ifdef INC_RELEASE
 //   release     start_* says, a cycle behind it, where both pools of a group are acknowledged to; who is in grp_releases may acknowledge
+`ifdef INC_MESSAGE_RANGES
+//   not done    what endpoints are sent is SendMessage's
+`else
 //   not done    in-band groups; what endpoints are sent is SendMessage's
+`endif
+`else
+`ifdef INC_MESSAGE_RANGES
+//   not done    releases; what endpoints are sent is SendMessage's
 `else
 //   not done    in-band groups, releases; what endpoints are sent is SendMessage's
+`endif
 `endif
 `default_nettype none
 
@@ -140,6 +154,14 @@ module inc_check_message #(
     input  wire                b_bad_tver,
     input  wire                b_bad_opcode,
     input  wire                b_too_long,
+`ifdef INC_MESSAGE_RANGES
+    // of the range, of a control: it may open one, is not legal, is of one who would not send, is not the range's own
+    input  wire                b_in_range,
+    input  wire                b_opens,
+    input  wire                b_bad_control,
+    input  wire                b_wrong_role,
+    input  wire                b_contradicts,
+`endif
     input  wire                b_up,
     input  wire                b_down,
     input  wire                b_whole,
@@ -147,8 +169,14 @@ module inc_check_message #(
     output wire                c_free,
     output wire                c_leaves,
     output wire                c_lives,
+`ifdef INC_MESSAGE_RANGES
+    output wire                c_decided,
+    output wire                c_opening,
+    output wire                c_done,
+`else
     output wire                c_decided,
     output wire                c_done,
+`endif
     input  wire                c_valid,
     input  wire                c_live,
     input  wire                c_bypass,
@@ -165,6 +193,12 @@ module inc_check_message #(
     input  wire [LEN_W-1:0]    c_plen,
     input  wire [WORDS_W-1:0]  c_words,
     input  wire                c_big_endian,
+`ifdef INC_MESSAGE_RANGES
+    input  wire                c_ranged,
+    input  wire [1:0]          c_rng,
+    input  wire [23:0]         c_begin,
+    input  wire [23:0]         c_end,
+`endif
     input  wire                c_reduces,
     input  wire                c_spreads,
     input  wire [1:0]          c_function,
@@ -176,6 +210,12 @@ module inc_check_message #(
     input  wire                c_passed,
     input  wire [5:0]          c_drops,
 
+`ifdef INC_MESSAGE_RANGES
+    // the range that the frame opens, in Control
+    output wire                ctl_open,
+    output wire                ctl_busy,
+
+`endif
     // what was acknowledged, from ReceiveACK: in messages
     output wire                ack_rd,
     output wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] ack_group,
@@ -241,6 +281,10 @@ module inc_check_message #(
     output wire                snd_ack,
     output wire                snd_act,
     output wire                snd_note,
+`ifdef INC_MESSAGE_RANGES
+    // the endpoint begins a range, with the message ctx_limit
+    output wire                snd_open,
+`endif
     // a look at the pool of the frame that may complete a message, and then, with that frame, its packet as the look found the place
     output wire                snd_look,
     output wire                snd_fuse,
@@ -362,10 +406,11 @@ module inc_check_message #(
     localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6, C_DOWN_DATA = 9,
                C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_RX_CE = 14, C_TX_GAP_NAK = 16, C_TX_CNP = 17,
                C_IMM_MISMATCH = 19, C_DROP_FOREIGN = 20, C_DROP_TVER = 26, C_DROP_OPCODE = 27, C_DROP_TOO_LONG = 28,
-               C_DROP_BAD_LENGTH = 29, C_DROP_WRONG_ROLE = 30, C_DROP_SYNDROME = 31, C_DROP_GAP = 32, C_DROP_STALE_ACK = 45,
-               C_TX_ACK = 46, C_TX_RNR = 47, C_TX_RETRANSMIT = 48, C_TIMEOUT = 49, C_RX_DUPLICATE = 50, C_DOWN_TAKEN = 51,
-               C_DROP_FULL = 52, C_TX_INVALID = 53, C_DROP_REFUSED = 55, C_DROP_SEQUENCE = 56, C_DROP_SEGMENT = 57,
-               C_DROP_MESSAGE_SIZE = 58, C_DROP_MESSAGE_LENGTH = 59, C_COUNT = 60;
+               C_DROP_BAD_LENGTH = 29, C_DROP_WRONG_ROLE = 30, C_DROP_SYNDROME = 31, C_DROP_GAP = 32, C_RANGE_OPEN = 38,
+               C_DROP_RANGE = 42, C_DROP_BAD_CONTROL = 43, C_DROP_CONTROL = 44, C_DROP_STALE_ACK = 45, C_TX_ACK = 46, C_TX_RNR = 47,
+               C_TX_RETRANSMIT = 48, C_TIMEOUT = 49, C_RX_DUPLICATE = 50, C_DOWN_TAKEN = 51, C_DROP_FULL = 52, C_TX_INVALID = 53,
+               C_DROP_REFUSED = 55, C_DROP_SEQUENCE = 56, C_DROP_SEGMENT = 57, C_DROP_MESSAGE_SIZE = 58, C_DROP_MESSAGE_LENGTH = 59,
+               C_COUNT = 60;
     // contract: end
 `ifdef INC_PARK
     // contract: parking 1
@@ -434,12 +479,19 @@ module inc_check_message #(
 `ifdef INC_PARK
     localparam [3:0] J_PARK = 4'd10;
 `endif
+`ifdef INC_MESSAGE_RANGES
+    localparam [3:0] J_RANGE = 4'd11, J_BEGIN = 4'd12, J_BEGUN = 4'd13;
+`endif
 
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
     reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
     reg        more_reg;               // a second frame is to follow an answer: a CNP, or the result
+`ifdef INC_MESSAGE_RANGES
+    reg        opened_reg;             // a range is open whose control is not decided
+    wire       range_opens;
+`endif
     wire       d_busy;                 // what was acknowledged is on its way to `start`
 
     wire j_idle   = j_state == J_IDLE;
@@ -448,13 +500,23 @@ module inc_check_message #(
     wire begins   = j_free && init_valid && init_clean;
 `ifdef INC_PARK
     // a group is parked between two frames: the next is not looked up while that waits
+`ifdef INC_MESSAGE_RANGES
+    wire parks    = j_free && !begins && park_valid && !opened_reg && (f_state == F_NONE || f_state == F_READ);
+    wire f_holds_b = park_valid && !opened_reg;
+    wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !opened_reg && !(turn_reg && framed);
+`else
     wire parks    = j_free && !begins && park_valid && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid;
     wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !(turn_reg && framed);
+`endif
     wire j_takes  = begins || parks || acts;
 `else
     wire f_holds_b = 1'b0;
+`ifdef INC_MESSAGE_RANGES
+    wire acts     = j_free && !begins && !more_reg && act_valid && !opened_reg && !(turn_reg && framed);
+`else
     wire acts     = j_free && !begins && !more_reg && act_valid && !(turn_reg && framed);
+`endif
     wire j_takes  = begins || acts;
 `endif
     reg  j_ack;                        // the job is an answer, and frames go on
@@ -470,9 +532,16 @@ module inc_check_message #(
 
     assign c_free    = 1'b1;
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
+`ifdef INC_MESSAGE_RANGES
+    assign c_decided = decided && !range_opens;
+    assign c_opening = range_opens;
+    assign c_done    = quick || c_decided;
+    assign c_leaves  = quick || decided;
+`else
     assign c_decided = decided;
     assign c_done    = quick || decided;
     assign c_leaves  = c_done;
+`endif
     assign vrd_pop   = c_done;
     assign init_take = j_state == J_INIT;
 
@@ -480,6 +549,9 @@ module inc_check_message #(
 
     reg [SLOT_W-1:0] a_base, b_base, c_base, a_half, b_half, c_half;
     reg              d_host, d_data, d_ack, d_cnp, d_ends, d_fine, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down, d_whole;
+`ifdef INC_MESSAGE_RANGES
+    reg              d_in_range, d_opens, d_bad_control, d_no_role, d_differs;
+`endif
 
     wire [SLOT_W-1:0] s_half;          // N of log2 2N
     genvar e;
@@ -516,6 +588,13 @@ module inc_check_message #(
             d_up         <= b_up;
             d_down       <= b_down;
             d_whole      <= b_whole;
+`ifdef INC_MESSAGE_RANGES
+            d_in_range    <= b_in_range;
+            d_opens       <= b_opens;
+            d_bad_control <= b_bad_control;
+            d_no_role     <= b_wrong_role;
+            d_differs     <= b_contradicts;
+`endif
         end
     end
 
@@ -530,7 +609,11 @@ module inc_check_message #(
     localparam END_W  = 24 + 24 + OFF_W + 1 + 1 + 1 + 8 + 24;
     localparam HEAD_W = 24 + SLOT_W;             // of a pool: start, and the slot it is in
     localparam TAIL_W = 2 * 24;                  // of a pool: the first message that nobody has begun, and done
+`ifdef INC_MESSAGE_RANGES
+    localparam CTX_W  = 2 + 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
+`else
     localparam CTX_W  = 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
+`endif
 
     reg  [SLOT_W-1:0] k_base, k_n;     // of the frame's pool
 
@@ -573,9 +656,21 @@ module inc_check_message #(
         .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_index), .wdata(tbl_data[F_EP_PATH_MTU_BYTES +: W_EP_PATH_MTU_BYTES]),
         .re(look), .raddr(look_ei), .rdata(path_mtu));
     wire [END_W-1:0] end_first = {{(END_W-48){1'b0}}, init_psn, rq_psn};
+`ifdef INC_MESSAGE_RANGES
+    // who begins a range comes to its first message, in no cycle of a frame's; the one that opened it has left C, and no other has come
+    wire [23:0]      range_first = c_end + 24'd1;
+    wire             renumbers = j_state == J_BEGIN;
+    wire [EI_W-1:0]  end_at    = init_take ? init_ei : renumbers ? j_ei : c_ei;
+    wire [END_W-1:0] end_word_next = init_take ? end_first : renumbers ? {end_read[END_W-1:48], range_first, end_read[23:0]} : end_next;
+`endif
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(END_W), .ADDR_W(EI_W)) u_ends (
+`ifdef INC_MESSAGE_RANGES
+        .clk(clk), .we(end_we || init_take || renumbers), .waddr(end_at), .wdata(end_word_next),
+        .re(look || j_state == J_RANGE), .raddr(j_state == J_RANGE ? j_ei : look_ei), .rdata(end_read));
+`else
         .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? end_first : end_next),
         .re(look), .raddr(look_ei), .rdata(end_read));
+`endif
     // start of both pools, for the frame and for the job; what else there is of them
     wire [2*HEAD_W-1:0] heads_first = {2{{SLOT_W{1'b0}}, init_psn}};
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
@@ -598,13 +693,22 @@ module inc_check_message #(
     // what data goes by that is sent without a frame
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(CTX_W), .ADDR_W(GRP_W)) u_contexts (
         .clk(clk), .we(ctx_we || init_take), .waddr(init_take ? init_group : c_group),
+`ifdef INC_MESSAGE_RANGES
+        .wdata(init_take ? {CTX_W{1'b0}}
+                         : {c_number, c_reduces, c_spreads, c_function, c_dtype, c_big_endian, c_in_mask, c_out_mask, c_parent_mask, k_base, k_n}),
+`else
         .wdata(init_take ? {CTX_W{1'b0}} : {c_reduces, c_spreads, c_function, c_dtype, c_big_endian, c_in_mask, c_out_mask, c_parent_mask, k_base, k_n}),
+`endif
         .re(acts), .raddr(act_group), .rdata(ctx_read));
     generate
         if (TREE != 0) begin : gen_siblings
             // the same once more, for the other endpoint of the pair
             inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(END_W), .ADDR_W(EI_W)) u_siblings (
+`ifdef INC_MESSAGE_RANGES
+                .clk(clk), .we(end_we || init_take || renumbers), .waddr(end_at), .wdata(end_word_next),
+`else
                 .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? end_first : end_next),
+`endif
                 .re(look), .raddr(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .rdata(sib_read));
         end else begin : gen_no_siblings
             assign sib_read = {END_W{1'b0}};
@@ -662,6 +766,18 @@ module inc_check_message #(
     end
 `endif
 
+`ifdef INC_MESSAGE_RANGES
+    // the number of the frame's range, 0 in a fixed group
+    wire [1:0]        c_number = c_rng & {2{c_ranged}};
+    // a range is through when the pools that it uses are; before the first one both begin behind what stands for its last message
+    wire [23:0]       left_a   = heads[0 +: 24] + ~c_end, left_b = heads[HEAD_W +: 24] + ~c_end;
+    wire              uses_a   = c_reduces || (!c_spreads && c_parent_mask != NOBODY);
+    wire              is_drained = (!uses_a || left_a == 24'd0) && (c_reduces || left_b == 24'd0);
+    // the message behind the range, from one who does not send in it any; a control
+    wire [23:0]       f_left   = e_message + ~c_end;
+    wire              d_control = d_opens || d_bad_control || d_no_role;
+
+`endif
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
@@ -691,13 +807,28 @@ module inc_check_message #(
     reg              f_parked;
 `endif
     reg              is_duplicate, is_gap, is_refused, is_order, is_segment, is_partial, is_sound;
+`ifdef INC_MESSAGE_RANGES
+    reg              f_outside, f_begins, f_drained, is_contrary, is_astray, is_bad_control, is_no_role, is_opener;
+`endif
     reg              r_size, r_length, r_mismatch, r_completes, r_answers;
     reg  [OFF_W-1:0] r_mark;
 
     wire             judged   = d_fine && d_data && !f_wrong_role;
     // in the order of docs/termination.md section 3
     wire             in_order = judged && !f_behind && !f_ahead;
+`ifdef INC_MESSAGE_RANGES
+    wire             placed   = in_order && !f_refused && !f_order && !f_segment;
+    wire             contrary = !f_outside && c_ranged && d_starts && (d_control != f_begins || (d_control && d_differs));
+`ifdef INC_PARK
+    wire is_full    = (is_sound && f_full) || (is_opener && (f_parked || !f_drained));
+    wire is_opening = is_opener && !f_parked && f_drained;
+`else
+    wire is_full    = (is_sound && f_full) || (is_opener && !f_drained);
+    wire is_opening = is_opener && f_drained;
+`endif
+`else
     wire is_full    = is_sound && f_full;
+`endif
     wire is_size    = is_sound && !f_full && r_size;
     wire is_length  = is_sound && !f_full && !r_size && r_length;
     wire is_taken   = is_sound && !f_full && !r_size && !r_length;
@@ -782,7 +913,14 @@ module inc_check_message #(
             k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
             k_whole      <= (grp_whole & c_one) != {GROUPS{1'b0}};
             to           <= {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
+`ifdef INC_MESSAGE_RANGES
+            f_wrong_role <= !d_up && !d_down && !c_ranged;
+            f_outside    <= c_ranged && d_starts && ((!d_up && !d_down) || f_left == 24'd0);
+            f_begins     <= e_message == c_begin;
+            f_drained    <= is_drained;
+`else
             f_wrong_role <= !d_up && !d_down;
+`endif
             f_behind     <= behind;
             f_ahead      <= ahead;
             f_refused    <= e_refused;
@@ -802,8 +940,18 @@ module inc_check_message #(
             is_refused   <= in_order && f_refused;
             is_order     <= in_order && !f_refused && f_order;
             is_segment   <= in_order && !f_refused && !f_order && f_segment;
+`ifdef INC_MESSAGE_RANGES
+            is_contrary    <= placed && contrary;
+            is_astray      <= placed && f_outside && !d_control;
+            is_bad_control <= placed && f_outside && d_bad_control;
+            is_no_role     <= placed && f_outside && d_no_role;
+            is_opener      <= placed && f_outside && d_opens;
+            is_partial   <= placed && !f_outside && !contrary && f_partial;
+            is_sound     <= placed && !f_outside && !contrary && !f_partial;
+`else
             is_partial   <= in_order && !f_refused && !f_order && !f_segment && f_partial;
             is_sound     <= in_order && !f_refused && !f_order && !f_segment && !f_partial;
+`endif
 `ifdef INC_PARK
             f_parked     <= parked_wide[{1'b0, c_group}];
 `endif
@@ -862,7 +1010,12 @@ module inc_check_message #(
 `else
     wire hears   = (c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b);
 `endif
+`ifdef INC_MESSAGE_RANGES
+    wire is_heard = hears && (!c_ranged || d_in_range);
+    wire speaks  = d_ack && d_fine && is_heard && k_syn;
+`else
     wire speaks  = d_ack && d_fine && hears && k_syn;
+`endif
     wire f_data  = f_state == F_DATA;
     wire f_rest  = f_state == F_REST || (f_state == F_LOOK && !(d_data && d_fine));
     // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
@@ -875,9 +1028,24 @@ module inc_check_message #(
     wire f_looks  = f_data ? !unsure && may_fuse && !data_goes : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
     wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
     assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && (put_reg ? !mistaken : !(has_work && work_held))
+`ifdef INC_MESSAGE_RANGES
+                        && (j_idle || !(completes || f_peeks)) && (j_free || !is_opening) && (!may_fuse || seen_reg);
+`else
                         && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg);
+`endif
+`ifdef INC_MESSAGE_RANGES
+    // an answer that is out of its range is counted as one that SendMessage calls stale is, so not in one cycle with that
+    wire is_outside = d_ack && d_fine && !is_heard && c_ranged;
+    assign rest_ready = f_rest && (j_idle || !(speaks || is_outside));
+`else
     assign rest_ready = f_rest && (j_idle || !speaks);
+`endif
+`ifdef INC_MESSAGE_RANGES
+    wire commits = data_goes && good && !f_wrong_role && !is_opening;
+    assign range_opens = data_goes && good && is_opening;
+`else
     wire commits = data_goes && good && !f_wrong_role;
+`endif
     wire hands   = rest_goes && good && speaks;
     wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
     wire notes   = commits && completes && !fuses;
@@ -890,8 +1058,13 @@ module inc_check_message #(
         end
         if (b_go) begin
             f_state <= look_b ? F_LOOK : F_READ;
+`ifdef INC_MESSAGE_RANGES
+        end else if (c_leaves) begin
+            f_state <= F_NONE;
+`else
         end else if (c_done) begin
             f_state <= F_NONE;
+`endif
         end else begin
             case (f_state)
                 F_READ:  f_state <= look_c ? F_LOOK : F_READ;
@@ -912,10 +1085,18 @@ module inc_check_message #(
         if (rst) begin
             f_state    <= F_NONE;
             more_reg   <= 1'b0;
+`ifdef INC_MESSAGE_RANGES
+            turn_reg   <= 1'b0;
+            passed_reg <= 1'b0;
+        end
+        opened_reg <= (opened_reg || range_opens) && !c_done && !rst;
+    end
+`else
             turn_reg   <= 1'b0;
             passed_reg <= 1'b0;
         end
     end
+`endif
 
     wire [23:0] msn_next = is_taken && d_ends ? msn_up : e_msn;
 
@@ -945,8 +1126,14 @@ module inc_check_message #(
     // what is taken raises top and done
     wire [23:0]       done_next = r_completes ? message_up : k_done;
     wire [TAIL_W-1:0] tail_next = {top_moves ? top_up : k_top, done_next};
+`ifdef INC_MESSAGE_RANGES
+    assign tails_we   = wr_en || range_opens;
+    assign tails_next = range_opens ? {4{range_first}}
+                        : k_pipe_b ? {tail_next, tails[0 +: TAIL_W]} : {tails[TAIL_W +: TAIL_W], tail_next};
+`else
     assign tails_we   = wr_en;
     assign tails_next = k_pipe_b ? {tail_next, tails[0 +: TAIL_W]} : {tails[TAIL_W +: TAIL_W], tail_next};
+`endif
 
     // ---- the job: of a frame's pool, or an action's. What follows stands until the next ----
 
@@ -954,7 +1141,13 @@ module inc_check_message #(
     wire [1:0]        x_function, x_dtype;
     wire [MASK_W-1:0] x_in_mask, x_out_mask, x_parent_mask;
     wire [SLOT_W-1:0] x_base, x_n;
+`ifdef INC_MESSAGE_RANGES
+    wire [1:0]        x_number;
+    reg  [1:0]        j_number;
+    assign {x_number, x_reduces, x_spreads, x_function, x_dtype, x_big_endian, x_in_mask, x_out_mask, x_parent_mask, x_base, x_n} = ctx_read;
+`else
     assign {x_reduces, x_spreads, x_function, x_dtype, x_big_endian, x_in_mask, x_out_mask, x_parent_mask, x_base, x_n} = ctx_read;
+`endif
     reg               x_pointed;       // an action of a whole pool
     wire [MASK_W-1:0] x_self;
     generate
@@ -974,14 +1167,23 @@ module inc_check_message #(
     reg  [4:0]        j_code;
     reg               j_empty;         // a message was completed: nothing of the next is there, as whoever completes it has sent none
 
+`ifdef INC_MESSAGE_RANGES
+    wire [EI_W-1:0]   range_ei;        // of the group's first endpoint
+`endif
     wire [EI_W-1:0]   pool_ei;         // of the frame's pool
     generate
         if (EI_W > EP_W) begin : gen_pool_ei
             wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, d_opens_b};
             assign pool_ei = {c_group, pool_ep};
+`ifdef INC_MESSAGE_RANGES
+            assign range_ei = {c_group, {EP_W{1'b0}}};
+`endif
             assign j_group = j_ei[EI_W-1:EP_W];
         end else begin : gen_pool_ep
             assign pool_ei = {{(EP_W-1){1'b0}}, d_opens_b};
+`ifdef INC_MESSAGE_RANGES
+            assign range_ei = {EP_W{1'b0}};
+`endif
             assign j_group = 1'b0;
         end
     endgenerate
@@ -999,7 +1201,12 @@ module inc_check_message #(
     always @(posedge clk) begin
         if (j_idle) begin
             j_ack        <= hands;
+`ifdef INC_MESSAGE_RANGES
+            j_ei         <= acts ? act_ei : range_opens ? range_ei : frame_ei;
+            j_number     <= c_number;
+`else
             j_ei         <= acts ? act_ei : frame_ei;
+`endif
             x_pointed    <= !act_timer && act_pipe;
             j_self       <= c_self;
             j_root       <= f_root;
@@ -1012,8 +1219,13 @@ module inc_check_message #(
             j_function   <= c_function;
             j_dtype      <= c_dtype;
             j_big_endian <= c_big_endian;
+`ifdef INC_MESSAGE_RANGES
+            j_done       <= range_opens ? range_first : f_data && completes ? message_up : f_done;
+            j_empty      <= range_opens || (f_data && completes);
+`else
             j_done       <= f_data && completes ? message_up : f_done;
             j_empty      <= f_data && completes;
+`endif
             j_psn        <= c_wire_psn;
             j_msn        <= c_ext[23:0];
             j_is_ack     <= c_syn_ack;
@@ -1034,9 +1246,16 @@ module inc_check_message #(
             j_big_endian <= x_big_endian;
             j_done       <= x_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
             j_empty      <= 1'b0;
+`ifdef INC_MESSAGE_RANGES
+            j_number     <= x_number;
+`endif
         end else if (j_state == J_HOLD) begin
             j_ack        <= 1'b0;      // what follows an answer is news of its pool
             j_ei         <= j_pool_ei;
+`ifdef INC_MESSAGE_RANGES
+        end else if (j_state == J_BEGUN && snd_done) begin
+            j_ei[EP_W-1:0] <= j_ei[EP_W-1:0] + {{(EP_W-1){1'b0}}, 1'b1};
+`endif
         end
     end
 
@@ -1144,8 +1363,13 @@ module inc_check_message #(
                 .ack_own        (here_own),
                 .ack_own_msn    (here_own_msn),
                 .ack_we         (wr_en),
+`ifdef INC_MESSAGE_RANGES
+                .ack_lift       (range_opens),
+                .ack_psn        (range_opens ? {c_end[23-IN_W:0], {IN_W{1'b1}}} : own_last),
+`else
                 .ack_lift       (1'b0),
                 .ack_psn        (own_last),
+`endif
                 .ack_msn        (24'd0)
             );
 
@@ -1190,11 +1414,21 @@ module inc_check_message #(
 
     // ---- SendMessage ----
 
+`ifdef INC_MESSAGE_RANGES
+    localparam [31:0] LAST_EP = MASK_W - 1;
+    wire begun_all = j_ei[EP_W-1:0] == LAST_EP[EP_W-1:0];
+    assign ctl_open = range_opens;
+    assign ctl_busy = j_state == J_RANGE || j_state == J_BEGIN || j_state == J_BEGUN;
+
+`endif
     wire j_sends = j_state == J_SEND;
 
     assign snd_ack    = hands;
     assign snd_act    = j_state == J_LOOK;
     assign snd_note   = notes || j_state == J_NOTE;
+`ifdef INC_MESSAGE_RANGES
+    assign snd_open   = renumbers;
+`endif
     assign snd_look   = looks;
     assign snd_fuse   = fuses;
     assign snd_ei     = j_idle ? frame_ei : j_ei;
@@ -1214,15 +1448,27 @@ module inc_check_message #(
     always @(posedge clk) begin
         j_closes <= notes || fuses;
         // what a look has found stands until the next job
+`ifdef INC_MESSAGE_RANGES
+        seen_reg  <= !c_leaves && (j_state == J_SEE ? snd_done && !gone_reg : seen_reg && !acts);
+`else
         seen_reg  <= !c_done && (j_state == J_SEE ? snd_done && !gone_reg : seen_reg && !acts);
+`endif
         gone_reg  <= j_state == J_SEE && (gone_reg || c_done);       // the frame was decided without
         fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && {{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code;
         case (j_state)
             J_IDLE:
 `ifdef INC_PARK
+`ifdef INC_MESSAGE_RANGES
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : range_opens ? J_RANGE : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+`else
                 j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+`endif
+`else
+`ifdef INC_MESSAGE_RANGES
+                j_state <= begins ? J_INIT : acts ? J_LOOK : range_opens ? J_RANGE : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `else
                 j_state <= begins ? J_INIT : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+`endif
 `endif
             J_LOOK:  j_state <= J_SEND;
             // a root that had done more than it could move may move more now
@@ -1233,6 +1479,11 @@ module inc_check_message #(
             J_OPEN:  j_state <= more_open ? J_NOTE : J_IDLE;
             J_HOLD:  j_state <= d_busy ? J_HOLD : J_NOTE;
             J_NOTE:  j_state <= J_SEND;
+`ifdef INC_MESSAGE_RANGES
+            J_RANGE: j_state <= J_BEGIN;
+            J_BEGIN: j_state <= J_BEGUN;
+            J_BEGUN: if (snd_done) j_state <= begun_all ? J_IDLE : J_RANGE;
+`endif
             default: j_state <= J_IDLE;
         endcase
         if (rst) begin
@@ -1263,13 +1514,22 @@ module inc_check_message #(
     wire             wipes      = wipe_reg != 24'd0;
 
     assign d_busy    = d1_valid || d2_valid || d3_valid || d4_valid;
+`ifdef INC_MESSAGE_RANGES
+    assign ack_rd    = j_first || j_state == J_RANGE;
+`else
     assign ack_rd    = j_first;
+`endif
     assign ack_group = j_group;
     assign ack_self  = j_self;
     assign ack_mask  = j_outs;
     assign ack_pick  = j_self;
     assign ack_we    = d1_valid;
+`ifdef INC_MESSAGE_RANGES
+    // behind the last: nobody has less acknowledged than what was before the range
+    assign ack_lift  = j_state == J_BEGUN && snd_done && begun_all;
+`else
     assign ack_lift  = 1'b0;
+`endif
     assign ack_psn   = acked_last;
     assign ack_msn   = j_msn;
 
@@ -1277,14 +1537,32 @@ module inc_check_message #(
     // parking: all that was begun is acknowledged. Empty pools begin at their first slots, whatever slots these will be
     assign park_take    = j_state == J_PARK;
     assign park_drained = j_tails[24 +: 24] == j_heads[0 +: 24] && j_tails[TAIL_W+24 +: 24] == j_heads[HEAD_W +: 24];
+`ifdef INC_MESSAGE_RANGES
+    assign heads_we     = d4_valid || (park_take && park_drained) || range_opens;
+    assign heads_group  = park_take ? park_group : range_opens ? c_group : d_group;
+`else
     assign heads_we     = d4_valid || (park_take && park_drained);
     assign heads_group  = park_take ? park_group : d_group;
+`endif
+`ifdef INC_MESSAGE_RANGES
+    assign heads_next   = range_opens ? {2{{SLOT_W{1'b0}}, range_first}}
+                          : park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
+                          : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+`else
     assign heads_next   = park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
+                          : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+`endif
+`else
+`ifdef INC_MESSAGE_RANGES
+    assign heads_we     = d4_valid || range_opens;
+    assign heads_group  = range_opens ? c_group : d_group;
+    assign heads_next   = range_opens ? {2{{SLOT_W{1'b0}}, range_first}}
                           : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `else
     assign heads_we     = d4_valid;
     assign heads_group  = d_group;
     assign heads_next   = d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+`endif
 `endif
 
 `ifdef INC_RELEASE
@@ -1313,6 +1591,11 @@ module inc_check_message #(
             d_done     <= j_done;
             acked_last <= snd_message - 24'd1;
         end
+`ifdef INC_MESSAGE_RANGES
+        if (j_state == J_RANGE) begin
+            acked_last <= c_end;
+        end
+`endif
         d_heads    <= d1_valid ? j_heads : d_heads;
         start_last <= ack_rest_any && least_past[23] ? ack_rest : acked_last;
         if (d2_valid) begin
@@ -1412,6 +1695,9 @@ module inc_check_message #(
     // ---- frames to be made: an answer, and a cycle later the result that leaves at once, or a CNP; what SendMessage sends ----
 
     reg               r_cnp, r_se, r_ce;
+`ifdef INC_MESSAGE_RANGES
+    reg  [1:0]        r_number;
+`endif
     reg  [EI_W-1:0]   r_ei;
     reg  [MASK_W-1:0] r_mask;
     reg  [7:0]        r_opcode;
@@ -1426,6 +1712,9 @@ module inc_check_message #(
     always @(posedge clk) begin
         if (!more_reg) begin
             r_cnp    <= !completes;
+`ifdef INC_MESSAGE_RANGES
+            r_number <= c_number;
+`endif
             r_ei     <= completes ? pool_ei : c_ei;
             r_mask   <= completes ? see_keep : c_self;
             // ONLY or LAST, with an immediate or without
@@ -1449,7 +1738,11 @@ module inc_check_message #(
     assign tx_ce      = more_reg ? r_ce : sends && snd_tx_ce;
     assign tx_psn     = more_reg ? r_psn : sends ? snd_tx_psn : cnp ? c_wire_psn : is_duplicate ? psn_down : e_psn;
     assign tx_in_band = data;
+`ifdef INC_MESSAGE_RANGES
+    assign tx_rng     = more_reg ? r_number : j_number;
+`else
     assign tx_rng     = 2'd0;
+`endif
     assign tx_dir     = 1'b0;
     assign tx_ext     = more_reg ? r_ext : sends ? snd_tx_ext : cnp ? 32'd0
                       : {ans_ack ? ACK_PLAIN : ans_rnr ? {3'b001, cfg_rnr_timer} : ans_nak ? NAK_SEQUENCE : NAK_INVALID, msn_next};
@@ -1470,13 +1763,27 @@ module inc_check_message #(
     wire passes = decided && c_passed;
     wire is     = passes && f_data;
 
+`ifdef INC_MESSAGE_RANGES
+    // by the roles that hold now; who hears a Reduce alone is its parent
+    wire is_down = c_ranged ? (c_self & c_parent_mask & ~c_in_mask) != NOBODY : d_down;
+
+`endif
     always @(posedge clk) begin
         count_reg <= {COUNTERS{1'b0}};
         count_reg[C_RX_FRAMES]            <= c_done;
         count_reg[C_BYPASS]               <= quick;
         count_reg[C_WIPE]                 <= wipes;
+`ifdef INC_MESSAGE_RANGES
+        count_reg[C_UP_DATA]              <= is && counted && !is_down;
+        count_reg[C_DOWN_DATA]            <= is && counted && is_down;
+        count_reg[C_RANGE_OPEN]           <= range_opens;
+        count_reg[C_DROP_RANGE]           <= is && is_astray;
+        count_reg[C_DROP_BAD_CONTROL]     <= is && is_bad_control;
+        count_reg[C_DROP_CONTROL]         <= is && is_contrary;
+`else
         count_reg[C_UP_DATA]              <= is && counted && !d_down;
         count_reg[C_DOWN_DATA]            <= is && counted && d_down;
+`endif
         count_reg[C_AGG]                  <= is && is_taken && d_up;
         count_reg[C_BUFFERED]             <= is && is_taken && d_up && !r_completes;
         count_reg[C_TX_RESULT]            <= is && is_taken && d_up && r_completes;
@@ -1496,9 +1803,15 @@ module inc_check_message #(
         count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
         count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
         count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
+`ifdef INC_MESSAGE_RANGES
+        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role || is_no_role : d_ack && !hears && !c_ranged);
+        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && is_heard && !k_syn;
+        count_reg[C_DROP_STALE_ACK]       <= (answered && snd_stale) || (passes && is_outside);
+`else
         count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !hears);
         count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && hears && !k_syn;
         count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
+`endif
         count_reg[C_DROP_GAP]             <= is && is_gap;
 `ifdef INC_PARK
         count_reg[C_DROP_FULL]            <= is && is_full && !f_parked;

@@ -13,6 +13,7 @@ import (
 	"incforge/contract"
 	"incforge/hdl/checkmessage"
 	"incforge/hdl/hdltest/rig"
+	"incforge/sim"
 )
 
 // parking drives inc_check_message with groups that can be parked: two of them, with hosts at endpoints 0 and 1, pools of two messages, PSNs from 7 on.
@@ -22,12 +23,21 @@ type parking struct {
 }
 
 func newParking(t *testing.T) *parking {
-	b := &parking{Rig: rig.New(t, rig.Lib(t, with(func(p *checkmessage.CheckMessage) { p.Park, p.Counters = 1, p.Counters+1 })), 1), t: t}
+	return startParking(t, rig.Lib(t, with(func(p *checkmessage.CheckMessage) { p.Park, p.Counters = 1, p.Counters+1 })))
+}
+
+func startParking(t *testing.T, lib *sim.Lib) *parking {
+	b := &parking{Rig: rig.New(t, lib, 1), t: t}
 	b.Set("rst", 1)
 	b.Clock()
 	b.Set("rst", 0)
 	b.set(map[string]uint64{"grp_live": 3, "cfg_ack_every": 16, "cfg_rnr": 1, "cfg_rnr_timer": 1, "tx_room": 1, "init_clean": 1, "s_log2_n": 2,
 		"b_data": 1, "b_fine": 1, "b_ends": 1, "b_up": 1, "b_whole": 1, "c_live": 1, "c_intact": 1, "c_passed": 1, "c_opcode": 4, "c_in_mask": 3, "c_out_mask": 3})
+	for group := range uint64(2) { // GROUP_PIPE: half of its slots for each pool
+		b.set(map[string]uint64{"tbl_grp_we": 1, "tbl_index": group, "tbl_word": 1, "tbl_data": 0})
+		b.Clock()
+	}
+	b.Set("tbl_grp_we", 0)
 	for ei := range uint64(16) {
 		b.set(map[string]uint64{"tbl_ep_we": 1, "tbl_index": ei, "tbl_word": 10, "tbl_data": 7})
 		b.Clock()

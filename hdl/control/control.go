@@ -4,6 +4,8 @@ package control
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -22,6 +24,8 @@ type Control struct {
 	Groups int
 	// DTypes and Ops: element types and operations that there are, bit i for code i.
 	DTypes, Ops int
+	// Messages: 1 in Mode I, whose ranges are of messages and need no offsets, else 0.
+	Messages int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -33,18 +37,27 @@ func (p Control) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_control")
+	var macros []string
+	groups, ranges := leaf.Pow2(max(p.EIW-p.EPW, 1)), 2
+	latency, purpose := "2 cycles, opening a range 2**EP_W + 3", "ranges of in-band groups: roles, offsets, what opens the next"
+	if p.Messages != 0 {
+		macros, ranges = []string{leaf.MessageRangesMacro}, 1
+		latency, purpose = "2 cycles", "ranges of in-band groups of messages: roles, what asks for the next"
+	}
+	source, err := leaf.SourceWith(files, "inc_control", macros...)
 	if err != nil {
 		return nil, err
 	}
-	groupBits := max(p.EIW-p.EPW, 1)
 	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 48, AddrW: p.EIW}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_control: %w", err)
 	}
+	memories := []graph.Memory{{Path: "u_ranges", Words: groups, Bits: 2 + 24 + ranges*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"}}
+	if p.Messages == 0 {
+		memories = append(memories, graph.Memory{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
+	}
 	return &graph.Module{
-		Name: "inc_control", Block: "Control", Source: source, Latency: "2 cycles, opening a range 2**EP_W + 3",
-		Purpose: "ranges of in-band groups: roles, offsets, what opens the next",
+		Name: "inc_control", Block: "Control", Source: source, Latency: latency, Purpose: purpose,
 		Params: []graph.Param{
 			{Name: "EP_W", Value: p.EPW},
 			{Name: "EI_W", Value: p.EIW},
@@ -53,11 +66,8 @@ func (p Control) Module() (*graph.Module, error) {
 			{Name: "DTYPES", Value: p.DTypes},
 			{Name: "OPS", Value: p.Ops},
 		},
-		Ports: p.ports(),
-		Memories: []graph.Memory{
-			{Path: "u_ranges", Words: leaf.Pow2(groupBits), Bits: 2 + 24 + 2*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"},
-			{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 48, Role: "state", Module: "inc_ram_1r1w"},
-		},
+		Ports:      p.ports(),
+		Memories:   memories,
 		Submodules: []*graph.Module{memory},
 	}, nil
 }
@@ -65,7 +75,7 @@ func (p Control) Module() (*graph.Module, error) {
 // ports are those of the Verilog: a group's start, a frame's context, the range that it falls in, offsets for
 // TranslateHeader.
 func (p Control) ports() []graph.Port {
-	return []graph.Port{
+	all := []graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.In("init_valid", 1),
@@ -118,4 +128,12 @@ func (p Control) ports() []graph.Port {
 		leaf.Out("off_in", 24),
 		leaf.Out("off_out", 24),
 	}
+	if p.Messages == 0 {
+		return all
+	}
+	// nobody asks for what PSNs say
+	for _, name := range strings.Fields("ent_psn map_previous map_opens_up map_base map_psn ctl_busy off_we off_ei off_rng off_in off_out") {
+		all = slices.DeleteFunc(all, func(port graph.Port) bool { return port.Name == name })
+	}
+	return append(all, leaf.Out("open_rng", 2))
 }

@@ -22,7 +22,7 @@ func TestDescription(t *testing.T) {
 		arithmetic = "DTYPES must be 1 to 15 and OPS 1 to 7"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(),
+		base, single(), messages(),
 		// one endpoint; as many as there are indices; two; many
 		change(func(p *control.Control) { p.EPW, p.EIW, p.MaskW, p.Groups, p.DTypes, p.Ops = 1, 1, 1, 1, 15, 7 }),
 		change(func(p *control.Control) { p.EPW, p.EIW, p.MaskW, p.Groups = 1, 3, 2, 4 }),

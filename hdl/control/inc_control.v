@@ -1,5 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+`ifdef INC_MESSAGE_RANGES
+// inc_control: the ranges of in-band groups in Mode I: the roles of the current one, and what a control asks for.
+//
+// Contract
+//   order       one frame at a time: ctl_rd, the answer, ctl_open if the frame opens a range, then ctl_rd again for the same frame
+//   latency     ctl_rd in cycle 0, ctl_map in cycle 1, map_* from cycle 2 on, held until the next ctl_map; ctl_ei is the frame's endpoint in
+//               cycle 0, ent_* stand still in cycle 1 and to the cycle after ctl_open. A ctl_rd without ctl_map changes nothing, but none comes
+//               between ctl_map of a frame that may open a range and the cycle after ctl_open
+//   open        ctl_open in cycle 0, the new range from a ctl_rd in cycle 2 on; open_rng, until then, its number
+//   start       a group of which an endpoint is offered on init_* has no range; the first range begins at init_psn; taken in every cycle but
+//               that after ctl_open
+//   throughput  a ctl_rd in 2 cycles
+//   stall       none
+//   range       numbers are of messages. All frames are shown the current range, before the first one of a message before that, with the
+//               registers' roles of an AllReduce. map_current: an acknowledgement while there is a range, data that is no control, a CNP
+//   control     map_opens: legal, from one who sends in the range that it asks for; map_bad_control: not legal; map_wrong_role: legal, from one
+//               who does not send; map_contradicts: it does not ask for the current range. At most one of the first three is high
+//   roles       in of a Broadcast and out of a Reduce are empty; map_up: the endpoint is in in; map_down: it is the parent, not in in, and the
+//               collective is not Reduce
+//   reset       idle; no state of a group is known until its start
+//   not done    does not know which message an endpoint is in: whether a frame belongs to the range, and when it opens one, is CheckMessage's
+`else
 // inc_control: the ranges of in-band groups: which one a packet belongs to, its roles there, its group PSN, and what opens the next.
 //
 // Contract
@@ -22,6 +44,7 @@
 //               collective is not Reduce
 //   reset       idle; no state of a group is known until its start
 //   not done    does not know ePSN: whether a control that opens comes in order (map_opens_up) is CheckDuplicate's; opens what it is told to
+`endif
 `default_nettype none
 
 module inc_control #(
@@ -51,7 +74,10 @@ module inc_control #(
     input  wire              ctl_map,
     input  wire [EI_W-1:0]   ctl_ei,
     input  wire [EI_W-1:0]   ent_ei,
+`ifdef INC_MESSAGE_RANGES
+`else
     input  wire [23:0]       ent_psn,
+`endif
     input  wire [7:0]        ent_opcode,
     input  wire              ent_empty,
     input  wire [31:0]       ent_ext,
@@ -67,12 +93,27 @@ module inc_control #(
 
     // where the frame belongs
     output wire              map_current,
+`ifdef INC_MESSAGE_RANGES
+`else
     output wire              map_previous,
+`endif
+`ifdef INC_MESSAGE_RANGES
+    // a control: legal from one that sends; illegal; legal from one that does not send
+    output wire              map_opens,
+`else
     // a control at the endpoint's base: legal from one that sends, and in is in in; illegal; legal from one that does not send
     output wire              map_opens,
     output wire              map_opens_up,
+`endif
     output wire              map_bad_control,
     output wire              map_wrong_role,
+`ifdef INC_MESSAGE_RANGES
+    // not the range's: DROP_CONTROL
+    output wire              map_contradicts,
+    // the range's number
+    output wire [1:0]        map_rng,
+    // first and last message of the range
+`else
     // not what the range has at this PSN: DROP_CONTROL
     output wire              map_contradicts,
     // wire PSN at which the next range begins for the endpoint, which sent data
@@ -81,6 +122,7 @@ module inc_control #(
     output wire [23:0]       map_psn,
     output wire [1:0]        map_rng,
     // first and last group PSN of the range
+`endif
     output wire [23:0]       map_begin,
     output wire [23:0]       map_end,
     // roles of the endpoint in the range
@@ -98,6 +140,12 @@ module inc_control #(
     output wire [MASK_W-1:0] map_parent_mask,
 
     // opens the range of the control that ent_* describe
+`ifdef INC_MESSAGE_RANGES
+    input  wire              ctl_open,
+    // the number that it will have
+    output wire [1:0]        open_rng
+);
+`else
     input  wire              ctl_open,
     output wire              ctl_busy,
 
@@ -108,6 +156,7 @@ module inc_control #(
     output wire [23:0]       off_in,
     output wire [23:0]       off_out
 );
+`endif
 
     localparam GRP_W = EI_W > EP_W ? EI_W - EP_W : 1;
 
@@ -126,7 +175,11 @@ module inc_control #(
 `endif
 
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2;
+`ifdef INC_MESSAGE_RANGES
+    localparam [7:0] OP_CONTROL = 8'h05, OP_ACK = 8'h11;
+`else
     localparam [7:0] OP_CONTROL = 8'h05, OP_ACK = 8'h11, OP_CNP = 8'h81;
+`endif
     localparam [3:0] HAS_DTYPE = DTYPES[3:0];
     localparam [3:0] HAS_OP    = OPS[3:0];
 
@@ -135,24 +188,33 @@ module inc_control #(
     wire [GRP_W-1:0] group;
     wire [GRP_W-1:0] read_group;
     wire [GRP_W-1:0] init_group;
+`ifdef INC_MESSAGE_RANGES
+`else
     wire [EI_W-1:0]  walk_ei;          // endpoint whose offsets are read by an open
     wire [EI_W-1:0]  put_ei;           // endpoint whose offsets are written by it
     reg  [EP_W-1:0]  walk_reg;
     reg  [EP_W-1:0]  at_reg;           // endpoint whose offsets the RAM shows
     reg  [EP_W-1:0]  put_reg;
+`endif
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign group      = ent_ei[EI_W-1:EP_W];
             assign read_group = ctl_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
+`ifdef INC_MESSAGE_RANGES
+`else
             assign walk_ei    = {group, walk_reg};
             assign put_ei     = {group, put_reg};
+`endif
         end else begin : gen_one_group
             assign group      = 1'b0;
             assign read_group = 1'b0;
             assign init_group = 1'b0;
+`ifdef INC_MESSAGE_RANGES
+`else
             assign walk_ei    = walk_reg;
             assign put_ei     = put_reg;
+`endif
         end
     endgenerate
 
@@ -166,6 +228,39 @@ module inc_control #(
         end
     endgenerate
 
+`ifdef INC_MESSAGE_RANGES
+    // ---- state: a word a group {number, last message, the current range: route, control's immediate, first message, valid} ----
+
+    localparam RANGE_W = MASK_W + 32 + 24 + 1;
+    localparam WORD_W  = 2 + 24 + RANGE_W;
+
+    wire              cur_valid;
+    wire [23:0]       cur_first, cur_last;
+    wire [31:0]       cur_imm;
+    wire [MASK_W-1:0] cur_route;
+    wire [1:0]        cur_rng;
+
+    reg  begin_reg;                    // the cycle after ctl_open
+
+    wire [1:0]         next_rng   = cur_rng + {1'b0, cur_valid};
+    wire [23:0]        next_first = cur_last + 24'd1;
+    // the one that is missing goes in below, as a carry
+    wire [24:0]        next_last  = {cur_last, 1'b1} + {4'd0, ent_ext[19:0], 1'b1};
+    wire               init       = init_valid && !begin_reg;
+
+    // With no range the word is that of a range of one message before the first: what comes next is then computed as ever.
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W)) u_ranges (
+        .clk   (clk),
+        .we    (begin_reg || init),
+        .waddr (begin_reg ? group : init_group),
+        .wdata (begin_reg ? {next_rng, next_last[24:1], ent_route_mask, ent_ext, next_first, 1'b1}
+                          : {2'd0, init_psn - 24'd1, {MASK_W{1'b0}}, 32'd0, init_psn - 24'd1, 1'b0}),
+        .re    (ctl_rd),
+        .raddr (read_group),
+        .rdata ({cur_rng, cur_last, cur_route, cur_imm, cur_first, cur_valid})
+    );
+
+`else
     // ---- state: a word a group {number, last group PSN, previous and current range: route, control's immediate, first group PSN, valid} and
     // a word an endpoint: the current range's offsets {out, in}. They do for the range before too: who sent (heard) there has the same in
     // (out) offset now. That range's last PSN is the one before the current range's first ----
@@ -217,6 +312,7 @@ module inc_control #(
         .rdata ({cur_out, cur_in})
     );
 
+`endif
     // ---- roles of a range: {ack, out, in, parent} ----
 
     function [4*MASK_W-1:0] roles(
@@ -236,27 +332,47 @@ module inc_control #(
     endfunction
 
     wire [MASK_W-1:0] cur_r_ack, cur_r_out, cur_r_in, cur_r_parent;
+`ifdef INC_MESSAGE_RANGES
+`else
     wire [MASK_W-1:0] prev_r_ack, prev_r_out, prev_r_in, prev_r_parent;
+`endif
     wire [MASK_W-1:0] new_r_ack, new_r_out, new_r_in, new_r_parent;
     wire [2:0]        cur_collective  = cur_imm[31:29];
+`ifdef INC_MESSAGE_RANGES
+`else
     wire [2:0]        prev_collective = prev_imm[31:29];
+`endif
     wire [2:0]        new_collective  = ent_ext[31:29];
 
     assign {cur_r_ack, cur_r_out, cur_r_in, cur_r_parent}
         = roles(cur_collective, cur_route, ent_root_sends, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask);
+`ifdef INC_MESSAGE_RANGES
+`else
     assign {prev_r_ack, prev_r_out, prev_r_in, prev_r_parent}
         = roles(prev_collective, prev_route, ent_root_sends, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask);
+`endif
     assign {new_r_ack, new_r_out, new_r_in, new_r_parent}
         = roles(new_collective, ent_route_mask, ent_root_sends, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask);
 
     // who sends and who hears
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
+`ifdef INC_MESSAGE_RANGES
+`else
     wire [MASK_W-1:0] cur_sends  = cur_r_in | (cur_collective != REDUCE ? cur_r_parent : NOBODY);
     wire [MASK_W-1:0] cur_hears  = cur_r_out | (cur_collective != BROADCAST ? cur_r_parent : NOBODY);
     wire [MASK_W-1:0] prev_sends = prev_r_in | (prev_collective != REDUCE ? prev_r_parent : NOBODY);
     wire [MASK_W-1:0] prev_hears = prev_r_out | (prev_collective != BROADCAST ? prev_r_parent : NOBODY);
+`endif
     wire [MASK_W-1:0] new_sends  = new_r_in | (new_collective != REDUCE ? new_r_parent : NOBODY);
 
+`ifdef INC_MESSAGE_RANGES
+    // ---- what the frame is ----
+
+    wire is_ack     = ent_opcode == OP_ACK;
+    wire is_control = ent_opcode == OP_CONTROL && ent_empty;
+
+    // What is shown: {begin, end, collective, function, type, the endpoint's roles, all roles}
+`else
     // ---- which range: never both, as the PSNs on a wire go on from one to the next, and so the base lies in neither ----
 
     wire is_data    = ent_opcode <= OP_CONTROL;
@@ -274,16 +390,24 @@ module inc_control #(
     wire [23:0] prev_last  = cur_first - 24'd1;
 
     // What is shown, for both ranges: which one it is comes last. {begin, end, collective, function, type, the endpoint's roles, all roles}
+`endif
     localparam SHOW_W = 24 + 24 + 7 + 4 + 4 * MASK_W;
+`ifdef INC_MESSAGE_RANGES
+    wire [SHOW_W-1:0] cur_show;
+`else
     wire [SHOW_W-1:0] cur_show, prev_show;
+`endif
     assign cur_show  = {cur_first, cur_last, cur_imm[31:25],
                         (cur_r_in & self) != NOBODY, (cur_r_parent & ~cur_r_in & self) != NOBODY && cur_collective != REDUCE,
                         (cur_r_ack & self) != NOBODY, cur_collective != REDUCE && cur_collective != BROADCAST,
                         cur_r_in, cur_r_out, cur_r_ack, cur_r_parent};
+`ifdef INC_MESSAGE_RANGES
+`else
     assign prev_show = {prev_first, prev_last, prev_imm[31:25],
                         (prev_r_in & self) != NOBODY, (prev_r_parent & ~prev_r_in & self) != NOBODY && prev_collective != REDUCE,
                         (prev_r_ack & self) != NOBODY, prev_collective != REDUCE && prev_collective != BROADCAST,
                         prev_r_in, prev_r_out, prev_r_ack, prev_r_parent};
+`endif
 
     // a control that would open a range
     wire        rerooted = new_collective == REDUCE || new_collective == BROADCAST;
@@ -291,6 +415,43 @@ module inc_control #(
                            && !(new_collective == BROADCAST && ent_ext[19:0] == 20'd0);
     wire        would    = (new_sends & self) != NOBODY;
 
+`ifdef INC_MESSAGE_RANGES
+    // ---- shown until the next frame ----
+
+    reg  [SHOW_W-1:0] cur_show_reg;
+    reg               current_reg, control_reg, same_reg, legal_reg, would_reg;
+    reg  [1:0]        rng_reg;
+
+    always @(posedge clk) begin
+        if (ctl_map) begin
+            cur_show_reg <= cur_show;
+            current_reg  <= is_ack ? cur_valid : !is_control;
+            control_reg  <= is_control;
+            same_reg     <= ent_ext == cur_imm;
+            legal_reg    <= legal;
+            would_reg    <= would;
+            rng_reg      <= cur_rng;
+        end
+        begin_reg <= ctl_open;
+        if (rst) begin
+            begin_reg <= 1'b0;
+        end
+    end
+
+    assign map_current     = current_reg;
+    assign map_opens       = control_reg && legal_reg && would_reg;
+    assign map_bad_control = control_reg && !legal_reg;
+    assign map_wrong_role  = control_reg && legal_reg && !would_reg;
+    assign map_contradicts = control_reg && !same_reg;
+    assign map_rng         = rng_reg;
+    assign {map_begin, map_end, map_collective, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+            map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} = cur_show_reg;
+
+    assign init_take = init;
+    assign open_rng  = next_rng;
+
+    wire unused_bits = &{1'b0, next_last, init_ei, ctl_ei, new_r_ack, new_r_out};
+`else
     // ---- the first of two steps: the memory of offsets takes most of a cycle, so its word goes no further in it. What needs none of it
     // is computed beside it: how far the PSN on the wire lies behind each range's first, and before its last ----
 
@@ -422,6 +583,7 @@ module inc_control #(
     assign off_out   = put_valid_reg ? next_out : 24'd0;
 
     wire unused_bits = &{1'b0, cur_past, cur_left, prev_past, next_last, base, sent_more, heard_more, init_ei, new_r_ack, new_r_out};
+`endif
 
 endmodule
 

@@ -90,6 +90,9 @@ const ECCMacro = "INC_ECC"
 // ReleaseMacro guards, likewise, what Mode I has for releases.
 const ReleaseMacro = "INC_RELEASE"
 
+// MessageRangesMacro guards, likewise, what Mode I has for in-band groups, whose ranges are of messages.
+const MessageRangesMacro = "INC_MESSAGE_RANGES"
+
 // SourceReleasing is Source of the module with what it has for releases, if they are sent.
 func SourceReleasing(files embed.FS, module string, release bool) ([]byte, error) {
 	if release {
@@ -109,7 +112,7 @@ func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 // SourceWith is Source of the module with what the macros guard.
 func SourceWith(files embed.FS, module string, macros ...string) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
-	for _, macro := range []string{ParkMacro, EagerMacro, PoisonMacro, ReleaseMacro, ECCMacro} {
+	for _, macro := range []string{ParkMacro, EagerMacro, PoisonMacro, ReleaseMacro, ECCMacro, MessageRangesMacro} {
 		if err == nil {
 			text, err = resolve(text, macro, slices.Contains(macros, macro))
 		}

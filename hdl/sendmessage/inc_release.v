@@ -19,7 +19,13 @@
 //   throughput  one group at a time
 //   stall       none
 //   reset       no group has an iteration
+`ifdef INC_PARK
+//   parking     a group whose iteration is acknowledged is not drained before nobody is owed a release: out_park_drained is in_park_drained
+//               without such groups
+//   not done    in-band groups
+`else
 //   not done    in-band groups; groups that are parked
+`endif
 `default_nettype none
 
 module inc_release #(
@@ -52,6 +58,12 @@ module inc_release #(
     input  wire [GROUPS-1:0]        grp_live,
     // who is told, a mask a group
     output wire [GROUPS*MASK_W-1:0] grp_hears,
+`ifdef INC_PARK
+    // whether a group can be parked
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
+    input  wire                     in_park_drained,
+    output wire                     out_park_drained,
+`endif
 
     // start of a group, an endpoint at a time
     input  wire                     init_we,
@@ -125,6 +137,11 @@ module inc_release #(
     // contract: counters 1
     localparam C_TX_RELEASE = 54, C_COUNT = 60;
     // contract: end
+`ifdef INC_PARK
+    // contract: parking 1
+    localparam C_PARKED_COUNT = 61;
+    // contract: end
+`endif
     // contract: registers 1
     localparam F_GROUP_PARENT_ENDPOINT = 0, F_GROUP_PARENT_VALID = 31, F_GROUP_COLLECTIVE_COLLECTIVE = 0,
                W_GROUP_COLLECTIVE_COLLECTIVE = 3, F_EP_CTRL_HOST = 1;
@@ -134,7 +151,11 @@ module inc_release #(
 
 `ifndef __ICARUS__
     generate
+`ifdef INC_PARK
+        if (COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
+`else
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
+`endif
             $error("inc_release: COUNTERS must be the number of the mode's counters");
         end
     endgenerate
@@ -163,6 +184,9 @@ module inc_release #(
     wire             owed_now, ends_walk;
 
     wire [GROUPS-1:0]        due, over, bounded;
+`ifdef INC_PARK
+    wire [GROUPS-1:0]        owing_group;
+`endif
     wire [GROUPS*24-1:0]     bounds;
     wire [GROUPS*2-1:0]      numbers;
     wire [GROUPS*MASK_W-1:0] owed, sent;
@@ -252,6 +276,9 @@ module inc_release #(
             end
 
             assign bounded[g] = hears != NOBODY;
+`ifdef INC_PARK
+            assign owing_group[g] = park_group == G && (due_reg || walks_reg || releasing_reg);
+`endif
             assign due[g]     = due_reg && grp_live[g];
             assign over[g]    = releasing_reg && owed_reg == NOBODY && grp_live[g];
             assign bounds[24*g +: 24]          = bound_reg;
@@ -378,6 +405,10 @@ module inc_release #(
     assign out_see_ok    = in_see_ok && !(job_bounded && !see_past[23]);
     assign tx_rng        = tx_number;
 
+`ifdef INC_PARK
+    assign out_park_drained = in_park_drained && owing_group == {GROUPS{1'b0}};
+
+`endif
     // ---- counters ----
 
     reg puts_reg;

@@ -31,12 +31,21 @@
 //   start       as there, in no cycle of a job; init_psn is the first message
 //   stall       snd_room, and msg_valid
 //   reset       no job, queue empty, nobody has failed; no other state of a group is known until its start
+`ifdef INC_MESSAGE_RANGES
+//   ranges      snd_open begins a range for an endpoint, who has acknowledged everything, with message ctx_limit: all endpoints of the group, one
+//               after the other. They then count packets from the highest number that one of them has come to, and off_* tell where on the
+//               wire that is, for range open_rng. 4 cycles
+`endif
 `ifdef INC_RELEASE
 //   release     snd_owe sets an endpoint whose packets are all acknowledged back by one packet, which is a message of no length as long as
 //               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 5 cycles
 //   not done    ranges: a group's messages begin once, at its start
 `else
+`ifdef INC_MESSAGE_RANGES
+//   not done    releases
+`else
 //   not done    releases; ranges: a group's messages begin once, at its start
+`endif
 `endif
 `default_nettype none
 
@@ -94,6 +103,11 @@ module inc_send_message #(
     input  wire                     snd_ack,
     input  wire                     snd_act,
     input  wire                     snd_note,
+`ifdef INC_MESSAGE_RANGES
+    // or an endpoint begins a range, of that number modulo 4
+    input  wire                     snd_open,
+    input  wire [1:0]               open_rng,
+`endif
 `ifdef INC_RELEASE
     // or an endpoint begins an iteration, of that number modulo 4; it is owed a release of the one before
     input  wire                     snd_owe,
@@ -225,7 +239,13 @@ module inc_send_message #(
     wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_owe);
     reg               owe_reg;
 `else
+`ifdef INC_MESSAGE_RANGES
+    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_open);
+    reg               open_reg;
+    wire              opens = seen && open_reg;
+`else
     wire              start = idle && (snd_ack || snd_act || snd_note || snd_look);
+`endif
 `endif
     reg               ack_reg, note_reg, look_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
@@ -256,6 +276,9 @@ module inc_send_message #(
             ack_reg   <= snd_ack;
             note_reg  <= snd_note || snd_look;
             look_reg  <= snd_look;
+`ifdef INC_MESSAGE_RANGES
+            open_reg  <= snd_open;
+`endif
 `ifdef INC_RELEASE
             owe_reg   <= snd_owe;
 `endif
@@ -334,6 +357,56 @@ module inc_send_message #(
     assign off_in  = off_late ? off_psn : first_psn;
     assign off_out = off_late ? off_psn : first_psn;
 `else
+`ifdef INC_MESSAGE_RANGES
+    // With a range all endpoints count from the highest number on that one of them has come to: what lies behind it stays behind.
+    wire [23:0] unacked_psn, top_psn;
+    wire        tail_we;
+    reg  [23:0] at_psn_reg;
+    wire [23:0] behind_psn = at_psn_reg + 24'd1;
+    reg  [23:0] top_reg;
+    wire [23:0] over_top = behind_psn - top_reg;
+    wire        tops     = tail_we && !over_top[23];
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_top (
+        .clk   (clk),
+        .we    (init_we || tops),
+        .waddr (init_we ? start_group : group),
+        .wdata (init_we ? 24'd0 : behind_psn),
+        .re    (idle),
+        .raddr (start_group),
+        .rdata (top_psn)
+    );
+    // what an endpoint's PSNs have come to on the wire beyond what it counts
+    wire [23:0] gone;
+    wire [23:0] gone_next = gone + unacked_psn - top_reg;
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_gone (
+        .clk   (clk),
+        .we    (init_we || opens),
+        .waddr (init_we ? init_ei : ei_reg),
+        .wdata (init_we ? 24'd0 : gone_next),
+        .re    (idle),
+        .raddr (snd_ei),
+        .rdata (gone)
+    );
+    wire [23:0] on_wire = first_psn + gone;
+    reg  [23:0] off_psn;
+    reg  [1:0]  off_rng_reg;
+    reg         off_late;                   // not of a start
+    always @(posedge clk) begin
+        if (state_reg == S_LANE) begin
+            top_reg <= top_psn;
+        end else if (tops) begin
+            top_reg <= behind_psn;
+        end
+        off_we      <= (init_we || opens) && !rst;
+        off_ei      <= init_we ? init_ei : ei_reg;
+        off_late    <= !init_we;
+        off_rng_reg <= init_we ? 2'd0 : open_rng;
+        off_psn     <= first_psn + gone_next;
+    end
+    assign off_rng = off_rng_reg;
+    assign off_in  = off_late ? off_psn : first_psn;
+    assign off_out = off_late ? off_psn : first_psn;
+`else
     always @(posedge clk) begin
         off_we <= init_we && !rst;
         off_ei <= init_ei;
@@ -341,6 +414,7 @@ module inc_send_message #(
     assign off_rng = 2'd0;
     assign off_in  = first_psn;
     assign off_out = first_psn;
+`endif
 `endif
 
     // ---- lanes: the one that goes along, and those who go alone ----
@@ -420,16 +494,32 @@ module inc_send_message #(
 
     wire [PLACE_W-1:0]    unacked, tail;
     wire [24+POS_W-1:0]   later;            // what one who lags gets next, if it has acknowledged less
+`ifdef INC_MESSAGE_RANGES
+    assign unacked_psn = unacked[PLACE_W-1 -: 24];
+`else
     wire [23:0]           unacked_psn = unacked[PLACE_W-1 -: 24];
+`endif
     wire [23:0]           tail_psn    = tail[PLACE_W-1 -: 24];
     wire [23:0]           unacked_msg = unacked[POS_W +: 24];
     assign tail_msg = tail[POS_W +: 24];
     assign tail_pos = tail[POS_W-1:0];
+`ifdef INC_MESSAGE_RANGES
+    wire [PLACE_W-1:0]    first_place = init_we ? {24'd0, init_psn, {POS_W{1'b0}}} : {top_reg, ctx_limit, {POS_W{1'b0}}};
+`else
     wire [PLACE_W-1:0]    first_place = {24'd0, init_psn, {POS_W{1'b0}}};
+`endif
 
+`ifdef INC_MESSAGE_RANGES
+    reg  [23:0]           at_msg_reg;
+`else
     reg  [23:0]           at_msg_reg, at_psn_reg;
+`endif
     reg  [POS_W-1:0]      at_pos_reg;
+`ifdef INC_MESSAGE_RANGES
+    wire                  unacked_we, later_we;
+`else
     wire                  unacked_we, tail_we, later_we;
+`endif
     reg  [23:0]           next_msg_reg;
     wire [23:0]           told_msg;         // where an answer leaves the endpoint
     wire [POS_W-1:0]      told_pos;
@@ -437,9 +527,15 @@ module inc_send_message #(
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_unacked (
         .clk   (clk),
+`ifdef INC_MESSAGE_RANGES
+        .we    (unacked_we || init_we || opens),
+        .waddr (init_we ? init_ei : ei_reg),
+        .wdata (init_we || opens ? first_place : {answer_reg, told_msg, told_pos}),
+`else
         .we    (unacked_we || init_we),
         .waddr (init_we ? init_ei : ei_reg),
         .wdata (init_we ? first_place : {answer_reg, told_msg, told_pos}),
+`endif
         .re    (idle),
         .raddr (snd_ei),
         .rdata (unacked)
@@ -455,9 +551,15 @@ module inc_send_message #(
     );
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_tails (
         .clk   (clk),
+`ifdef INC_MESSAGE_RANGES
+        .we    (tail_we || init_we || opens),
+        .waddr (init_we ? init_ei : opens ? ei_reg : lane_ei),
+        .wdata (init_we || opens ? first_place : {behind_psn, snd_fuse ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
+`else
         .we    (tail_we || init_we),
         .waddr (init_we ? init_ei : lane_ei),
         .wdata (init_we ? first_place : {at_psn_reg + 24'd1, snd_fuse ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
+`endif
         .re    (state_reg == S_TAIL),
         .raddr (lane_ei),
         .rdata (tail)
@@ -502,7 +604,11 @@ module inc_send_message #(
         wire_reg   <= snd_psn - on_wire;
 `else
         acked_reg  <= unacked_psn - 24'd1;
+`ifdef INC_MESSAGE_RANGES
+        wire_reg   <= snd_psn - on_wire;
+`else
         wire_reg   <= snd_psn - first_psn;
+`endif
 `endif
         // what it names is received, or is the next
 `ifdef INC_RELEASE
@@ -585,7 +691,11 @@ module inc_send_message #(
         .cm_one      (cm_one),
         .cm_timeout  (cm_timeout),
         .cm_resume   (cm_resume),
+`ifdef INC_MESSAGE_RANGES
+        .cm_open     (opens),
+`else
         .cm_open     (1'b0),
+`endif
         .cm_drop     (cm_drop),
         .cm_data     (cm_data),
         .cm_more     (cm_more),
@@ -770,7 +880,11 @@ module inc_send_message #(
     assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || owes;
     assign cm_ack     = tells || owes;
 `else
+`ifdef INC_MESSAGE_RANGES
+    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || opens;
+`else
     assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse;
+`endif
     assign cm_ack     = tells;
 `endif
     assign cm_send    = (puts && by_pool) || snd_fuse;
@@ -803,7 +917,11 @@ module inc_send_message #(
 `ifdef INC_RELEASE
     assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale) || owe_reg)) || acts_late || drops || (puts && !several_reg) || tells;
 `else
+`ifdef INC_MESSAGE_RANGES
+    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells || opens;
+`else
     assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
+`endif
 `endif
 
     // it stands until the next job
@@ -844,7 +962,11 @@ module inc_send_message #(
         end
     end
 
+`ifdef INC_MESSAGE_RANGES
+    wire unused_bits = &{1'b0, ctx_open, gain_reg, unacked_msg, over_top};
+`else
     wire unused_bits = &{1'b0, ctx_open, gain_reg, unacked_msg};
+`endif
 
 endmodule
 

@@ -50,11 +50,12 @@ type group struct {
 	texts [2]map[uint64]text
 	mtu   []int
 	sq    []uint64
+	gone  []uint64 // by so much PSNs on the wire are further than the first and what is counted
 	ends  []sender
 }
 
 func newGroup(endpoints int) *group {
-	return &group{ends: make([]sender, endpoints), mtu: make([]int, endpoints), sq: make([]uint64, endpoints)}
+	return &group{ends: make([]sender, endpoints), mtu: make([]int, endpoints), sq: make([]uint64, endpoints), gone: make([]uint64, endpoints)}
 }
 
 // poolOf is the pool that an endpoint hears from.
@@ -222,7 +223,7 @@ func (g *group) begin(first uint64) {
 	}
 	for e := range g.ends {
 		at := place{message: first}
-		g.ends[e] = sender{unacked: at, next: at, beyond: at}
+		g.ends[e], g.gone[e] = sender{unacked: at, next: at, beyond: at}, 0
 	}
 }
 

@@ -3,6 +3,8 @@
 package sendmessage
 
 import (
+	"slices"
+
 	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -16,6 +18,8 @@ type Release struct {
 	Groups int
 	// OffW: bits of a message's length.
 	OffW int
+	// Park: 1 if groups can be parked, else 0.
+	Park int
 	// Counters: number of counters.
 	Counters int
 }
@@ -26,15 +30,19 @@ func (p Release) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.OffW < 1, "OFF_W must be at least 1")
-	rules.Refuse(p.Counters != len(contract.Counters(1)), "COUNTERS must be the number of the mode's counters")
+	rules.Refuse(p.Counters != len(contract.Params{Mode: 1, Park: p.Park != 0}.Counters()), "COUNTERS must be the number of the mode's counters")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_release")
+	source, err := leaf.SourceParking(files, "inc_release", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
 	in, out, masks := leaf.In, leaf.Out, p.Groups*p.MaskW
+	var parks []graph.Port
+	if p.Park != 0 {
+		parks = []graph.Port{in("park_group", max(p.EIW-p.EPW, 1)), in("in_park_drained", 1), out("out_park_drained", 1)}
+	}
 	return &graph.Module{
 		Name: "inc_release", Block: "SendMessage", Source: source, Latency: "0 cycles",
 		Purpose: "has hosts told that an iteration is acknowledged, and holds back what comes after it",
@@ -42,9 +50,10 @@ func (p Release) Module() (*graph.Module, error) {
 			{Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "GROUPS", Value: p.Groups},
 			{Name: "OFF_W", Value: p.OffW}, {Name: "COUNTERS", Value: p.Counters},
 		},
-		Ports: []graph.Port{
+		Ports: slices.Concat([]graph.Port{
 			in("clk", 1), in("rst", 1), in("tbl_grp_we", 1), in("tbl_ep_we", 1), in("tbl_index", p.EIW), in("tbl_word", 4), in("tbl_data", 32),
 			in("grp_release", p.Groups), in("grp_iteration", 23*p.Groups), in("grp_live", p.Groups), out("grp_hears", masks),
+		}, parks, []graph.Port{
 			in("init_we", 1), in("init_ei", p.EIW), in("init_psn", 24),
 			in("start_we", 1), in("start_group", max(p.EIW-p.EPW, 1)), in("start_a", 24), in("start_b", 24),
 			in("in_act_valid", 1), in("in_act_soon", 1), in("in_act_timer", 1), in("in_act_pipe", 1), in("in_act_ei", p.EIW),
@@ -54,6 +63,6 @@ func (p Release) Module() (*graph.Module, error) {
 			in("in_ctx_limit", 24), in("in_ctx_open", p.OffW), out("out_ctx_limit", 24), out("out_ctx_open", p.OffW),
 			in("in_see_ok", 1), in("in_see_msg", 24), out("out_see_ok", 1), in("tx_ei", p.EIW), out("tx_rng", 2),
 			in("in_count", p.Counters), out("out_count", p.Counters),
-		},
+		}),
 	}, nil
 }

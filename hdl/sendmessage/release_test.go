@@ -90,11 +90,12 @@ func (b *releaseBench) bounds(group int, end uint64) {
 }
 
 // TestRelease: iterations of three groups in random order and of random lengths, across the wrap: nobody is owed anything before both pools are at the end; then
-// every endpoint has its turn, those that sent and are hosts are owed a release; with the last that is acknowledged both pools are news, and the bound moves.
+// every endpoint has its turn, those that sent and are hosts are owed a release; with the last that is acknowledged both pools are news, and the bound moves. From
+// the end of the iteration on until then the group is not drained.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	b := &releaseBench{t: t, rng: rand.New(rand.NewPCG(7, 8)),
-		r: rig.New(t, rig.Lib(t, sendmessage.Release{EPW: 3, EIW: 5, MaskW: 5, Groups: 3, OffW: 12, Counters: len(contract.Counters(1))}), 7)}
+		r: rig.New(t, rig.Lib(t, sendmessage.Release{EPW: 3, EIW: 5, MaskW: 5, Groups: 3, OffW: 12, Park: 1, Counters: len(contract.Counters(1)) + 1}), 7)}
 	r := b.r
 	masks, parents, lengths := [3]uint64{0b01111, 0b00111, 0b01011}, [3]uint64{0, 1<<31 | 3, 1<<31 | 2}, [3]uint64{2, 1, 5}
 	hosts, iteration, ends := [3]uint64{0b01101, 0b00111, 0b00011}, uint64(0), [3]uint64{}
@@ -120,9 +121,16 @@ func TestRelease(t *testing.T) {
 		ends[g] = (first + lengths[g]) & 0xFFFFFF
 	}
 	senders := [3]uint64{masks[0], masks[1], masks[2] | 1<<2}
+	drained := func(g int, want bool) {
+		r.Set("park_group", uint64(g))
+		r.Settle()
+		require.Equal(t, want, r.Is("out_park_drained"))
+	}
+	r.SetBool("in_park_drained", true)
 	for range 60 {
 		g := b.rng.IntN(3)
 		b.bounds(g, ends[g])
+		drained(g, true)
 		before := (ends[g] - 1) & 0xFFFFFF
 		for _, starts := range [][2]uint64{{before, before}, {ends[g], before}, {before, ends[g]}} {
 			if at := [3]bool{starts[1] == ends[g], starts[0] == ends[g], false}[g]; at { // a root has the second alone, a Reduce the first
@@ -143,6 +151,8 @@ func TestRelease(t *testing.T) {
 		r.Set("start_b", ends[g])
 		b.pulse("start_we")
 		b.began[g]++
+		drained(g, false)
+		drained((g+1)%3, true)
 		for e := range 5 {
 			ei, news := b.take()
 			require.Equal(t, []any{uint64(g<<3 | e), false}, []any{ei, news})
@@ -158,7 +168,7 @@ func TestRelease(t *testing.T) {
 			r.Settle()
 			require.Equal(t, []bool{senders[g]&hosts[g]>>e&1 != 0, false}, []bool{r.Is("rel_owed"), r.Is("rel_owed") && r.Is("rel_sent")})
 			require.Equal(t, b.began[g]&3, r.Get("tx_rng"))
-			if !r.Is("rel_owed") {
+			if drained(g, false); !r.Is("rel_owed") {
 				continue
 			}
 			b.pulse("rel_puts")
@@ -175,6 +185,8 @@ func TestRelease(t *testing.T) {
 		}
 		ends[g] = (ends[g] + lengths[g]) & 0xFFFFFF
 	}
+	r.SetBool("in_park_drained", false)
+	drained(0, false)
 	for g := range 3 {
 		assert.Greater(t, b.began[g], uint64(8))
 	}

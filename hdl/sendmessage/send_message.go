@@ -38,6 +38,8 @@ type SendMessage struct {
 	UnitBytes int
 	// Release: 1 if endpoints are sent releases, else 0.
 	Release int
+	// InBand: 1 if there are in-band groups, else 0; not with Release.
+	InBand int
 }
 
 // posBits are the bits of a unit's number in a message, and of one behind its last.
@@ -53,10 +55,18 @@ func (p SendMessage) Module() (*graph.Module, error) {
 		"U_BYTES must be a power of two of 256 to 4096")
 	rules.Refuse(p.OffW <= leaf.Clog2(p.UnitBytes) || p.OffW > 24 || p.UnitW < pos,
 		"OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units")
+	rules.Refuse(p.Release != 0 && p.InBand != 0, "releases and in-band groups exclude one another")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.SourceReleasing(files, "inc_send_message", p.Release != 0)
+	var macros []string
+	if p.Release != 0 {
+		macros = append(macros, leaf.ReleaseMacro)
+	}
+	if p.InBand != 0 {
+		macros = append(macros, leaf.MessageRangesMacro)
+	}
+	source, err := leaf.SourceWith(files, "inc_send_message", macros...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +112,11 @@ func (p SendMessage) memories() []graph.Memory {
 		one("u_tails", leaf.Pow2(p.EIW), 48+pos, "state"),
 		one("u_silent", groups, 4*p.MaskW, "state"),
 	}
-	if p.Release != 0 {
+	if p.Release != 0 || p.InBand != 0 {
 		out = append(out, one("u_gone", leaf.Pow2(p.EIW), 24, "state"))
+	}
+	if p.InBand != 0 {
+		out = append(out, one("u_top", groups, 24, "state"))
 	}
 	for e := range p.MaskW {
 		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"),
@@ -160,12 +173,15 @@ func (p SendMessage) ports() []graph.Port {
 	})
 }
 
-// releasePorts are jobs' ports with those of releases among them, if they are sent.
+// releasePorts are jobs' ports with those of releases among them, if they are sent, and of ranges.
 func (p SendMessage) releasePorts(jobs []graph.Port) []graph.Port {
+	behind := 1 + slices.IndexFunc(jobs, func(port graph.Port) bool { return port.Name == "snd_note" })
+	if p.InBand != 0 {
+		jobs = slices.Insert(jobs, behind, leaf.In("snd_open", 1), leaf.In("open_rng", 2))
+	}
 	if p.Release == 0 {
 		return jobs
 	}
-	behind := 1 + slices.IndexFunc(jobs, func(port graph.Port) bool { return port.Name == "snd_note" })
 	return slices.Insert(jobs, behind, leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1),
 		leaf.In("rel_sent", 1), leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1))
 }

@@ -282,7 +282,7 @@ func (b *bench) reply(gi, e int, a answer) error {
 	pool, s := g.poolOf(e), &g.ends[e]
 	from := b.us()
 	b.context(gi, pool, e, uint64(gi<<b.p.EPW|e))
-	b.Set("snd_psn", (a.psn+g.sq[e])&mask24)
+	b.Set("snd_psn", (a.psn+g.sq[e]+g.gone[e])&mask24)
 	b.SetBool("snd_is_ack", a.isAck)
 	b.SetBool("snd_is_nak", a.isNak)
 	b.SetBool("snd_is_rnr", a.isRNR)

@@ -125,7 +125,8 @@ func configurations(t *testing.T) []configuration {
 		{name: "turns1", preset: "mini1", sets: []string{"park=true", "buffer_bytes=22528"}, rare: true, scenario: "park-share", only: true},
 		{name: "tags", sets: []string{"vlan=true"}, rare: true},     // hdl/vlan has the blocks' benches, and the core inside is that of mini
 		{name: "operation", sets: endtoend.Operation(), rare: true}, // hdl/interrupts, hdl/priority and hdl/vlan have the blocks' benches
-		{name: "releases1", preset: "mini1", sets: []string{"no_releases=false", "ecc=true"}, rare: true},
+		{name: "releases1", preset: "mini1", sets: []string{"no_releases=false", "ecc=true", "park=true"}, rare: true},
+		{name: "ranges1", preset: "mini1", sets: []string{"in_band=true"}, rare: true},                                // RareModels plants faults in it
 		{name: "engines1", preset: "mini1", sets: []string{"engines=2", "groups=1"}, rare: true},                      // and engines those of the switch round them
 		{name: "operation1", preset: "mini1", sets: []string{"vlan=true", "interrupts=true", "ecc=true"}, rare: true}, // poison1 has the faults of the last
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},

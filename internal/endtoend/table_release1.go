@@ -26,3 +26,12 @@ func releaseFaults() []Fault {
 		{Name: "who sends alone may not acknowledge its release", File: fileMessage, Old: "(c_self & f_releases) != NOBODY", New: "1'b0"},
 	}
 }
+
+// parkReleaseFaults are of groups with releases that are parked.
+func parkReleaseFaults() []Fault {
+	return []Fault{
+		{Name: "a group is parked that owes releases", File: fileRelease, Old: "in_park_drained && owing_group == {GROUPS{1'b0}}", New: "in_park_drained"},
+		{Name: "a group is parked whose releases are not acknowledged", File: fileRelease, Old: "due_reg || walks_reg || releasing_reg", New: "due_reg || walks_reg"},
+		{Name: "a group with releases is never drained", File: fileRelease, Old: "park_group == G && (due_reg || walks_reg || releasing_reg)", New: "park_group == G"},
+	}
+}

@@ -57,3 +57,44 @@ func inMessages(t *rig.T) {
 	}
 	g.E.Counted("in the end", map[inc.Counter]uint64{inc.DropParked: refused, inc.TxRnr: refused, inc.DropGap: refused, inc.DropFull: 0})
 }
+
+// withReleases tries to park a group of Mode I at every step of iterations of one message: before results are acknowledged, and before releases are.
+func withReleases(t *rig.T) {
+	g := t.Engine().MakeGroup(0, 1, t.Params.Members, false)
+	g.Set.Release, g.Set.Iteration = true, 1
+	g.Program()
+	m := g.Members()
+	g.E.Mute = true
+	undrained := func(what string) {
+		if try(g) {
+			t.Fatalf("the group was parked %s", what)
+		}
+		status(g, false, true)
+	}
+	rounds := t.Count(4, 40)
+	for k := range rounds {
+		psn := g.PSN(2 * k) // every iteration before took one for its release
+		g.Round(g.PSN(k), 16).Send(m...).Out()
+		undrained("before its results were acknowledged")
+		for i, c := range m {
+			var want []rig.Want
+			if i == len(m)-1 {
+				want = rig.Copies(rig.DataTo(0, psn.Next(), nil), m...)
+			}
+			g.Send(g.Ack(c, psn)).As("ACK(%v) of endpoint %d, for its result", psn, c).Expect(want...)
+			undrained("before its releases were acknowledged")
+		}
+		for i, c := range m {
+			g.Send(g.Ack(c, psn.Next())).As("ACK(%v) of endpoint %d, for its release", psn.Next(), c).Expect()
+			if i < len(m)-1 {
+				undrained("before its last release was acknowledged")
+			}
+		}
+		park(g)
+		for _, c := range m {
+			g.Send(g.Data(c, g.PSN(k+1), g.Values(16))).As("the next message of a parked group").Expect(refusal(g, c, g.PSN(k+1))...)
+		}
+		unpark(g)
+	}
+	g.E.Counted("in the end", map[inc.Counter]uint64{inc.TxRelease: uint64(rounds * len(m)), inc.DropParked: uint64(rounds * len(m))})
+}

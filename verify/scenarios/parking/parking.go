@@ -36,6 +36,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "An in-band group is parked between and within ranges: offsets and ranges stay, a control is refused while it is parked and opens its range afterwards."},
 		{Name: "park-messages", Run: inMessages, Needs: rig.ModeI(needPark),
 			Doc: "A group of Mode I is parked between messages of several packets, never within one, and gets pools of other sizes elsewhere; PSNs, message numbers and MSNs go on."},
+		{Name: "park-releases", Run: withReleases, Needs: rig.ModeI(needPark, rig.NeedReleases),
+			Doc: "A group whose iteration is acknowledged is not parked while a host owes it the ACK of its release, and is as soon as the last has come; the next iteration follows when it has slots again."},
 		{Name: "park-share", Run: share, Needs: rig.All(needPark, needTurns),
 			Doc: "Two groups of which each needs most of the memory take turns: both complete, each with 0.9 or more of half of what one does alone."},
 		{Name: "park-random", Run: random, Needs: needPark,
