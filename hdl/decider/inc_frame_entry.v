@@ -232,7 +232,7 @@ module inc_frame_entry #(
         end else begin : gen_in_band
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
             // when it has gone ahead, as it may have to be looked at again. A frame of a fixed group that finds nobody here goes by.
-            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4;
+            localparam [2:0] M_EMPTY = 3'd4, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd0;
 
             reg [2:0]         state_reg;
             reg               live_reg, opened_reg, control_reg;
@@ -256,10 +256,11 @@ module inc_frame_entry #(
                     words, big_endian} = frame_reg;
 
             wire by_range = ent_in_band && !ent_bypass;
-            wire empties  = state_reg == M_EMPTY || (go && !control_reg);
+            // what is offered, if anything, is the frame that comes: M_EMPTY has this bit alone, since much is chosen by it
+            wire by       = state_reg[2];
+            wire empties  = by || (go && !control_reg);
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
-            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
             // its range is read before it is known whether it comes
             wire looks    = ent_valid && by_range && (by || (state_reg == M_SHOW && !control_reg));
 
@@ -267,7 +268,7 @@ module inc_frame_entry #(
             assign ctl_rd   = looks || again;
             assign ctl_map  = state_reg == M_MAP;
             assign ctl_ei   = again ? ask_ei : ent_ei;
-            assign waits    = state_reg != M_EMPTY;
+            assign waits    = !by;
             assign valid    = state_reg == M_SHOW || (by && ent_valid && !by_range);
             assign live     = by ? ent_live : live_reg;
 

@@ -206,7 +206,9 @@ module inc_lane #(
             wire [2:0] zeros8_hi = any8[3] ? zeros8[11:9] : zeros8[8:6];
             wire [2:0] zeros8_lo = any8[1] ? zeros8[5:3] : zeros8[2:0];
             wire       unused_any = &{1'b0, any8[0]};
-            wire [4:0] zeros     = {!any16, any16 ? !any8[3] : !any8[1], any16 ? zeros8_hi : zeros8_lo};
+            // not by way of the bit above: it comes a level later
+            wire       odd8      = !any8[3] && (any8[2] || !any8[1]);
+            wire [4:0] zeros     = {!any16, odd8, any16 ? zeros8_hi : zeros8_lo};
 
             // A fraction of zero: NaN, and a carry out of the largest exponent.
             wire        clear_l = nan_l || (!int_l && &exp_fp && sum_l[27]);

@@ -84,9 +84,9 @@ module inc_fifo #(
         end
     endgenerate
 
-    // One more and one less differ from the count in these bits. Push and pop come late: they only choose.
-    wire [DEPTH_W:0] up   = count_reg ^ (count_reg + {{DEPTH_W{1'b0}}, 1'b1});
-    wire [DEPTH_W:0] down = count_reg ^ (count_reg - {{DEPTH_W{1'b0}}, 1'b1});
+    // Push and pop come late, pop last: they only choose.
+    wire [DEPTH_W:0] up   = count_reg + {{DEPTH_W{1'b0}}, 1'b1};
+    wire [DEPTH_W:0] down = count_reg - {{DEPTH_W{1'b0}}, 1'b1};
 
     always @(posedge clk) begin
         if (push) begin
@@ -97,7 +97,7 @@ module inc_fifo #(
             head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
         end
         valid_reg <= push || more || (valid_reg && !pop);
-        count_reg <= count_reg ^ (up & {(DEPTH_W+1){push && !pop}}) ^ (down & {(DEPTH_W+1){pop && !push}});
+        count_reg <= pop ? (push ? count_reg : down) : (push ? up : count_reg);
 
         if (rst) begin
             head_reg  <= {DEPTH_W{1'b0}};
