@@ -56,9 +56,6 @@ func (p Params) cutStart() int {
 	return min(h+int(x), p.Contract().Beats(p.Contract().PortFrameBytes()))
 }
 
-// each tells whether a list has up to so many entries, for all ports, or one for each.
-func each(n, forAll, ports int) bool { return n <= forAll || n == ports }
-
 // cutThrough looks at what frames need that leave before they are whole.
 func (c *checker) cutThrough() {
 	const key = "port_cut_through"
@@ -76,7 +73,7 @@ func (c *checker) cutThrough() {
 	case p.PayloadBanks > 1 && c.ok("payload_banks"):
 		c.refuse(key, "true", fmt.Sprintf("false with payload_banks: %d", p.PayloadBanks), "a word waits for the bank that is being written, and a port would run dry")
 	case c.ok("port_bytes", "port_widths", "ports", "bus_bytes", "port_clock_mhz", "clock_mhz", "lanes", "accumulate", "dtypes", "mode") && p.PortBytes > 0 && p.PortBytes <= p.BusBytes &&
-		each(len(p.PortWidths), 0, p.Ports) && each(len(p.PortClockMHz), 1, p.Ports):
+		(len(p.PortWidths) == 0 || len(p.PortWidths) == p.Ports) && (len(p.PortClockMHz) <= 1 || len(p.PortClockMHz) == p.Ports):
 		if r, s := p.portWordCycles(), p.Contract().CyclesPerBeat(); r < float64(s) {
 			c.refuse(key, "true", "false with these widths and clocks", fmt.Sprintf(
 				"the engine may take %d cycles for a word of %d bytes, and a port sends one in %.4g: it would run dry", s, p.BusBytes, r))

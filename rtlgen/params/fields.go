@@ -4,6 +4,7 @@ package params
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -413,9 +414,8 @@ func (f field) accepts(p *Params) bool {
 	case "name":
 		return nameProblem(p.Name) == ""
 	case "port_widths":
-		return !slices.ContainsFunc(p.PortWidths, func(bytes float64) bool {
-			n := int(bytes)
-			return float64(n) != bytes || n < f.lo || n > f.hi || n&(n-1) != 0
+		return !slices.ContainsFunc(p.PortWidths, func(v float64) bool {
+			return !(v >= float64(f.lo) && v <= float64(f.hi)) || math.Exp2(math.Round(math.Log2(v))) != v
 		})
 	case "port_clock_mhz":
 		return !slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz >= float64(f.lo) && mhz <= float64(f.hi)) })

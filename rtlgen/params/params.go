@@ -6,6 +6,8 @@
 // A parameter set is made by Load (preset name or file, with --set overrides), Parse (YAML text) or Preset. All three refuse
 // illegal input with every problem at once, each with its key, value, allowed range, reason and place in the file.
 // The package knows nothing about graphs, Verilog or registers.
+//
+// Long: a fifth is the table of the keys, an eighth the table of widths; what refuses a key must see both, and the other keys.
 package params
 
 import (
@@ -224,8 +226,7 @@ func (p Params) Contract() contract.Params {
 	}
 }
 
-func (p Params) portWidths() []int {
-	var out []int
+func (p Params) portWidths() (out []int) {
 	for _, bytes := range p.PortWidths {
 		out = append(out, int(bytes))
 	}
