@@ -105,7 +105,7 @@ func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
 	c.Connect(m.poisoned.Pin("grp_poisoned"), m.front.Pin("grp_poisoned"))
 	c.Connect(b.decide.Pin("init_take"), m.poisoned.Pin("init_we"))
 	c.Connect(b.slots.Pin("init_ei"), m.poisoned.Pin("init_ei"))
-	for _, name := range []string{"work_put", "work_words", "work_emit", "work_reduce"} {
+	for _, name := range []string{"work_put", "work_words", "work_emit", "work_reduce", "work_kills"} {
 		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
 	}
 	c.Connect(b.decide.Pin("snd_ei"), m.poisoned.Pin("work_ei"))
@@ -234,10 +234,8 @@ func (m *messageBlocks) ranges(c *graph.Composite, b *blocks, ctl *graph.Instanc
 
 // payload connects what cuts works on payload.
 func (m *messageBlocks) payload(c *graph.Composite, b *blocks) {
-	for _, name := range []string{"op_spec", "op_read", "op_commit", "op_kill"} {
-		c.Open(b.work.Pin(name), "works are committed, and cut")
-	}
-	for _, name := range []string{"valid", "start", "words", "slot", "pair", "take", "write", "emit", "reduce", "pairs", "function", "dtype", "big_endian"} {
+	c.Open(b.work.Pin("op_read"), "a unit may be added, and the next not")
+	for _, name := range []string{"valid", "spec", "commit", "kill", "start", "words", "slot", "pair", "take", "write", "emit", "reduce", "pairs", "function", "dtype", "big_endian"} {
 		c.Connect(b.work.Pin("op_"+name), m.cut.Pin("in_"+name))
 	}
 	c.Connect(m.cut.Pin("in_ready"), b.work.Pin("op_ready"))

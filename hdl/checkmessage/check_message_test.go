@@ -91,12 +91,23 @@ type bench struct {
 	job                job
 	freed              uint64 // slots that start has passed, and that the root moves
 	wiped              uint64 // what the module counted of that
+	work               *work  // put, and neither committed nor killed
+	puts               int    // works put while the frame was in C, and the cycle of the first
+	cycle, put         int
+	action             int // cycles to an action; 0: none
+}
+
+// work is one on the payload.
+type work struct {
+	unit, words int
+	emits, job  bool // job: SendMessage's
 }
 
 // job is one of SendMessage and what it makes of an acknowledgement, which go on while frames are decided.
 type job struct {
 	left    int  // cycles to its end; 0: none
 	ack     bool // an answer
+	act     bool // an action
 	moved   bool
 	message uint64
 	rest    uint64
@@ -177,10 +188,7 @@ func (b *bench) sample() {
 			b.got.Answers, b.got.Syndrome, b.got.PSN, b.got.MSN = true, b.Get("tx_ext")>>24, b.Get("tx_psn"), b.Get("tx_ext")&mask24
 		}
 	}
-	if b.Is("work_put") {
-		b.got.Unit, b.got.Words = int(b.Get("work_unit")), int(b.Get("work_words"))
-		b.got.Result.Emits = b.Is("work_emit")
-	}
+	b.sampleWork()
 	for i, c := range contract.Counters(1) {
 		if b.Get("count")>>i&1 == 0 {
 			continue
@@ -191,17 +199,41 @@ func (b *bench) sample() {
 			b.counted[c.Name]++
 		}
 	}
-	if b.Is("work_commits") {
-		b.got.Adds = int(b.Get("adds"))
-	}
 	if b.Is("ack_we") {
 		b.job.put = append(b.job.put, b.Get("ack_psn"))
 	}
 	if j := &b.job; b.Is("snd_ack") || b.Is("snd_note") {
-		j.left, j.ack = 4+b.rng.IntN(3), b.Is("snd_ack")
+		j.left, j.ack, j.act = 4+b.rng.IntN(3), b.Is("snd_ack"), false
 		j.notes += int(bit(b.Is("snd_note")))
 	} else if b.Is("snd_look") {
-		j.left, j.ack, j.looked = 4+b.rng.IntN(3), false, true
+		j.left, j.ack, j.act, j.looked = 4+b.rng.IntN(3), false, false, true
+	} else if b.Is("snd_act") {
+		j.left, j.ack, j.act = 4+b.rng.IntN(3), false, true
+	}
+}
+
+// sampleWork notes works: one at a time, each committed or killed before the next is put; what counts of a frame's is what was committed.
+func (b *bench) sampleWork() {
+	commits, kills, puts := b.Is("work_commits"), b.Is("work_kills"), b.Is("work_put")
+	if commits || kills {
+		require.NotNil(b.t, b.work, "a verdict on no work")
+		require.False(b.t, commits && kills, "two verdicts")
+		switch w := b.work; {
+		case commits && !w.job:
+			b.got.Unit, b.got.Words, b.got.Result.Emits, b.got.Adds = w.unit, w.words, w.emits, int(b.Get("adds"))
+		case commits:
+			b.met["works of actions"]++
+		default:
+			b.met["works killed"]++
+		}
+		b.work = nil
+	}
+	if puts {
+		require.Nil(b.t, b.work, "a work before the verdict on the last")
+		b.work = &work{unit: int(b.Get("work_unit")), words: int(b.Get("work_words")), emits: b.Is("work_emit"), job: !b.Is("work_take")}
+		if b.puts++; b.puts == 1 {
+			b.put = b.cycle
+		}
 	}
 }
 
@@ -229,6 +261,11 @@ func (b *bench) tick() {
 	j := &b.job
 	ends := j.left == 1
 	b.SetBool("snd_done", ends)
+	b.SetBool("snd_work_put", ends && j.act)
+	b.SetBool("act_valid", b.action == 1)
+	if b.action > 1 {
+		b.action--
+	}
 	b.SetBool("snd_moved", ends && j.ack && j.moved)
 	b.Set("snd_message", j.message)
 	b.Set("ack_rest", (j.rest-1)&mask24)
@@ -238,6 +275,9 @@ func (b *bench) tick() {
 		j.quiet = 0
 	}
 	b.Clock()
+	if b.Is("snd_act") {
+		b.action = 0
+	}
 	b.answerSlot(b.Is("rd_en"), int(b.Get("rd_slot")))
 }
 
@@ -290,15 +330,18 @@ func (b *bench) present(end int, facts map[string]bool, values map[string]uint64
 
 // decide passes cycles until the frame is done; it returns how many. Its verdict comes in one of them.
 func (b *bench) decide(verdict int, each func(cycle int)) int {
-	b.got, b.counted = effect{Slot: -1}, map[string]int{}
+	b.got, b.counted, b.puts = effect{Slot: -1}, map[string]int{}, 0
 	b.SetBool("c_valid", true)
 	for cycle := 1; ; cycle++ {
+		b.cycle = cycle
 		each(cycle)
 		b.SetBool("vrd_valid", cycle >= verdict)
 		b.tick()
 		if b.Is("c_done") {
 			b.SetBool("c_valid", false)
 			b.SetBool("vrd_valid", false)
+			b.SetBool("work_held", false)
+			b.action = 0
 			b.SetBool("tx_room", true) // a CNP may follow, in the cycle of the counters
 			b.tick()
 			b.tick()
@@ -443,18 +486,36 @@ func (b *bench) data(f frame) error {
 		map[string]uint64{"c_opcode": uint64(f.op), "c_se": bit(f.se), "c_ce": bit(f.ce), "frm_asks": bit(f.asks), "c_wire_psn": f.psn, "c_ext": f.imm,
 			"c_plen": uint64(f.length), "c_words": uint64((f.length + b.p.Bytes - 1) / b.p.Bytes)})
 	b.offer(b.ends[f.end])
-	want := b.expect(f)
+	want := effect{Slot: -1} // of a frame that is dropped
+	if intact := b.rng.IntN(12) > 0; intact {
+		want = b.expect(f)
+	} else {
+		b.met["a frame that is dropped"]++
+		b.SetBool("c_intact", false)
+		b.Set("c_passed", 0)
+		f.ce = false // what counts
+	}
 	quick, verdict := b.rng.IntN(2) == 0, 1+b.rng.IntN(9)
 	free := b.job.left == 0 && b.job.quiet > 6
+	if b.rng.IntN(12) == 0 {
+		free, b.action = false, 1+b.rng.IntN(9)
+	}
 	b.isAnswer = false
 	cycles := b.decide(verdict, func(int) {
 		b.SetBool("tx_room", quick || b.rng.IntN(3) == 0)
 		b.SetBool("work_held", !quick && b.rng.IntN(3) == 0)
 	})
+	b.SetBool("c_intact", true)
 	latency := max(verdict, frameCycles)
 	free = free && !b.job.looked // what may complete a message waits for a look
 	if quick && !free && cycles > latency {
 		b.met["waits for the send side"]++
+	}
+	if quick && free && want.Words > 0 && (b.puts != 1 || b.put != frameCycles) {
+		return fmt.Errorf("%+v: %d works, the first in cycle %d, not %d", f, b.puts, b.put, frameCycles)
+	}
+	if b.puts > 0 && b.put < cycles {
+		b.met["a work ahead of its verdict"]++
 	}
 	got := b.got
 	if want.Counters = append(want.Counters, "RX_FRAMES"); f.ce {
@@ -624,7 +685,8 @@ func TestReceive(t *testing.T) {
 		met["freed"] += int(b.freed)
 	}
 	for _, name := range []string{"RX_DUPLICATE", "DROP_GAP", "TX_GAP_NAK", "DROP_REFUSED", "DROP_SEQUENCE", "DROP_SEGMENT", "DROP_BAD_LENGTH", "DROP_FULL", "TX_RNR", "TX_CNP",
-		"DROP_MESSAGE_SIZE", "DROP_MESSAGE_LENGTH", "AGG", "BUFFERED", "TX_RESULT", "TX_ACK", "IMM_MISMATCH", "answers", "freed", "waits for the send side", "a result that leaves at once"} {
+		"DROP_MESSAGE_SIZE", "DROP_MESSAGE_LENGTH", "AGG", "BUFFERED", "TX_RESULT", "TX_ACK", "IMM_MISMATCH", "answers", "freed", "waits for the send side", "a result that leaves at once",
+		"a frame that is dropped", "a work ahead of its verdict", "works killed", "works of actions"} {
 		require.Greater(t, met[name], 5, name)
 	}
 }

@@ -52,12 +52,13 @@ func (p CutWork) Module() (*graph.Module, error) {
 			turn(prefix+"_big_endian", 1)})
 	}
 	ports := slices.Concat(
-		[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.Out("in_ready", 1), leaf.In("in_valid", 1)}, op("in", leaf.In, p.WordsW),
+		[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.Out("in_ready", 1), leaf.In("in_valid", 1), leaf.In("in_spec", 1),
+			leaf.In("in_commit", 1), leaf.In("in_kill", 1)}, op("in", leaf.In, p.WordsW),
 		[]graph.Port{leaf.In("in_adds", p.AddsW), leaf.In("in_oldest", p.PktW), leaf.In("op_ready", 1), leaf.Out("op_valid", 1),
 			leaf.Out("op_spec", 1), leaf.Out("op_commit", 1), leaf.Out("op_kill", 1)},
 		op("op", leaf.Out, p.partBits(), leaf.Out("op_read", 1)), []graph.Port{leaf.Out("oldest", p.PktW)})
 	return &graph.Module{
-		Name: "inc_cut_work", Block: "CutWork", Source: source, Latency: "1 cycle",
+		Name: "inc_cut_work", Block: "CutWork", Source: source, Latency: "0 cycles",
 		Purpose: "cuts a work on a packet's payload into units, and says which are added",
 		Params: []graph.Param{
 			{Name: "UNIT_WORDS", Value: p.UnitWords}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "PART_W", Value: p.partBits()},

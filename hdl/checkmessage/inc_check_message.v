@@ -11,8 +11,11 @@
 //   latency     data is decided in the cycle of its verdict, or in the fourth cycle behind the frame before; anything else in the next. If it
 //               completes a message, lets more of one leave or is an answer, then when SendMessage is idle. A CNP follows its answer by a cycle
 //   throughput  data every 4 cycles, anything else every cycle, an answer every 5
-//   commit      all of a frame's effects come after its verdict; the work on the payload is put, and committed in the next cycle
-//   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload
+//   commit      all of a frame's effects come after its verdict, but for its work on the payload
+//   speculation the work is put as soon as the frame is looked up, and committed or killed with the verdict, in the cycle behind it if it is put in
+//               the cycle of the verdict. Whether a result is to leave at once is guessed for it as the look before found it; if it is wrong the
+//               work is killed, and put again in the next cycle at the earliest. So it is if SendMessage begins a job that may send
+//   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload that is not put
 //   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
 //               pools. A message is new if nobody has begun it: `top` is the first such
 //   slot        wr_* and slot_*: RecycleBuffer keeps {mark, length known, CE, SE, immediate, who has sent it to the end}; what it has of a
@@ -1019,10 +1022,12 @@ module inc_check_message #(
     // then added and sent in one pass. Who completes a message waits for a look at that.
     reg  seen_reg, fuses_reg, gone_reg;
     wire may_fuse = completes && (!k_root || f_near);
+    reg  put_reg, emits_reg;           // its work is put, and not decided; it emits too
+    wire mistaken = put_reg && may_fuse && seen_reg && emits_reg != fuses_reg;
     // What may complete one is looked at early if its verdict is not there yet.
     wire f_looks  = f_data ? !unsure && may_fuse && !data_goes : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
     wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
-    assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held)
+    assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && (put_reg ? !mistaken : !(has_work && work_held))
 `ifdef INC_MESSAGE_RANGES
                         && (j_idle || !(completes || f_peeks)) && (j_free || !is_opening) && (!may_fuse || seen_reg);
 `else
@@ -1637,18 +1642,34 @@ module inc_check_message #(
 
     // ---- work on the payload ----
 
-    reg           put_reg;
+    // A frame's work is put when it is looked up, before its verdict if that is late. What SendMessage sends goes first: it takes the bus.
     reg  [IN_W:0] put_adds;            // of the work put last
-    wire puts  = commits && has_work;
-    wire sends = !j_aside && !j_idle;
+    reg           hopes_reg;           // the last result that was looked at could leave at once
+    reg           job_reg, commits_reg, dies_reg;
+    wire sends    = !j_aside && !j_idle;
+    wire may_put  = may_fuse ? j_idle || j_state == J_SEE : !sends;
+    wire puts     = f_data && has_work && !unsure && may_put && !put_reg && !work_held;
+    wire at_once  = may_fuse && (seen_reg ? fuses_reg : hopes_reg);
+    wire withdraw = put_reg && (sends || mistaken);
 
     always @(posedge clk) begin
-        put_reg <= work_put;
+        job_reg     <= snd_work_put;
+        commits_reg <= puts && commits;
+        dies_reg    <= puts && data_goes && !commits;
+        put_reg     <= (puts || (put_reg && !withdraw)) && !data_goes;
         if (puts) begin
-            put_adds <= adds_reg;
+            put_adds  <= adds_reg;
+            emits_reg <= at_once;
+        end
+        if (f_data && may_fuse && seen_reg) begin
+            hopes_reg <= fuses_reg;
         end
         if (rst) begin
-            put_reg <= 1'b0;
+            job_reg     <= 1'b0;
+            commits_reg <= 1'b0;
+            dies_reg    <= 1'b0;
+            put_reg     <= 1'b0;
+            hopes_reg   <= 1'b1;
         end
     end
 
@@ -1662,13 +1683,13 @@ module inc_check_message #(
     assign work_read       = sends ? TREE == 0 : adds_reg != {(IN_W+1){1'b0}};
     assign work_take       = !sends;
     assign work_write      = !sends;
-    assign work_emit       = TREE == 0 && (sends || fuses);
-    assign work_reduce     = TREE != 0 && (sends || fuses);
+    assign work_emit       = TREE == 0 && (sends || at_once);
+    assign work_reduce     = TREE != 0 && (sends || at_once);
     assign work_function   = sends ? j_function : c_function;
     assign work_dtype      = sends ? j_dtype : c_dtype;
     assign work_big_endian = sends ? j_big_endian : c_big_endian;
-    assign work_commits    = put_reg;
-    assign work_kills      = 1'b0;
+    assign work_commits    = (put_reg && commits) || commits_reg || job_reg;
+    assign work_kills      = (put_reg && data_goes && !commits) || withdraw || dies_reg;
     assign adds            = put_adds;
 
     // ---- frames to be made: an answer, and a cycle later the result that leaves at once, or a CNP; what SendMessage sends ----

@@ -4,14 +4,17 @@
 //
 // Contract
 //   order       works first in, first out, one at a time; the units of one in ascending order
-//   latency     a work in cycle 0, its first unit in cycle 1
+//   latency     0 cycles: the first unit of a work passes in the cycle of in_valid, the others follow
 //   throughput  a unit in a cycle
-//   stall       in_ready low until the last unit is taken
+//   stall       in_ready is low until the last unit of the work before is taken, and while op_ready is low; in_valid comes in cycles with
+//               in_ready alone
+//   speculation of a work that is not committed yet the first unit passes, as speculative, and no other: AggregateData has one such work at
+//               most. in_commit lets the others follow from the next cycle on, in_kill drops them
 //   adding      the first in_adds units of what takes a packet's words are added to what lies there, the rest overwrite; a work that takes
 //               none reads all of its units, or in a tree none
-//   words       oldest is that of the work which is cut, else in_oldest
+//   words       oldest is that of the committed work which is cut, else in_oldest: what is killed may come again with all its words
 //   reset       nothing held
-//   not done    speculation: a work is committed when it comes
+//   not done    a work without words
 `default_nettype none
 
 module inc_cut_work #(
@@ -39,6 +42,10 @@ module inc_cut_work #(
 
     output wire               in_ready,
     input  wire               in_valid,
+    // it is not committed yet; the verdict on the work that came last, if it was not when it came
+    input  wire               in_spec,
+    input  wire               in_commit,
+    input  wire               in_kill,
     input  wire [PKT_W-1:0]   in_start,
     input  wire [WORDS_W-1:0] in_words,
     input  wire [UNIT_W-1:0]  in_slot,
@@ -88,7 +95,8 @@ module inc_cut_work #(
     localparam [WORDS_W-1:0] UNIT = UNIT_WORDS[WORDS_W-1:0];
     localparam [31:0] STEP_ONE = 32'd1, STEP_TWO = 32'd2;
 
-    reg               busy_reg, take_reg, write_reg, emit_reg, reduce_reg, big_endian_reg;
+    // what is left of a work behind its first unit
+    reg               busy_reg, spec_reg, take_reg, write_reg, emit_reg, reduce_reg, big_endian_reg;
     reg [PKT_W-1:0]   start_reg;
     reg [WORDS_W-1:0] left_reg;
     reg [UNIT_W-1:0]  slot_reg;
@@ -97,56 +105,58 @@ module inc_cut_work #(
     reg [1:0]         function_reg, dtype_reg;
     reg [ADDS_W-1:0]  adds_reg;
 
-    wire last = left_reg <= UNIT;
-    wire adding = adds_reg != {ADDS_W{1'b0}};
-    wire wide = HALVES != 0 && dtype_reg[1] != dtype_reg[0];
+    wire [WORDS_W-1:0] left = busy_reg ? left_reg : in_words;
+    wire [ADDS_W-1:0]  adds = busy_reg ? adds_reg : in_adds;
+    wire last = left <= UNIT;
+    wire adding = adds != {ADDS_W{1'b0}};
+    wire wide = HALVES != 0 && op_dtype[1] != op_dtype[0];
 
-    assign in_ready      = !busy_reg;
-    assign op_valid      = busy_reg && op_ready;
-    assign op_spec       = 1'b0;
-    assign op_commit     = 1'b0;
-    assign op_kill       = 1'b0;
-    assign op_start      = start_reg;
-    assign op_words      = last ? left_reg[PART_W-1:0] : UNIT[PART_W-1:0];
-    assign op_slot       = slot_reg;
-    assign op_pair       = pair_reg;
-    assign op_read       = take_reg ? adding : TREE == 0;
-    assign op_take       = take_reg;
-    assign op_write      = write_reg;
-    assign op_emit       = emit_reg;
-    assign op_reduce     = reduce_reg;
-    assign op_pairs      = pairs_reg;
-    assign op_function   = function_reg;
-    assign op_dtype      = dtype_reg;
-    assign op_big_endian = big_endian_reg;
-    assign oldest        = busy_reg ? start_reg : in_oldest;
+    assign in_ready      = !busy_reg && op_ready;
+    assign op_valid      = busy_reg ? op_ready && !spec_reg : in_valid;
+    assign op_spec       = !busy_reg && in_spec;
+    assign op_commit     = in_commit;
+    assign op_kill       = in_kill;
+    assign op_start      = busy_reg ? start_reg : in_start;
+    assign op_words      = last ? left[PART_W-1:0] : UNIT[PART_W-1:0];
+    assign op_slot       = busy_reg ? slot_reg : in_slot;
+    assign op_pair       = busy_reg ? pair_reg : in_pair;
+    assign op_read       = op_take ? adding : TREE == 0;
+    assign op_take       = busy_reg ? take_reg : in_take;
+    assign op_write      = busy_reg ? write_reg : in_write;
+    assign op_emit       = busy_reg ? emit_reg : in_emit;
+    assign op_reduce     = busy_reg ? reduce_reg : in_reduce;
+    assign op_pairs      = busy_reg ? pairs_reg : in_pairs;
+    assign op_function   = busy_reg ? function_reg : in_function;
+    assign op_dtype      = busy_reg ? dtype_reg : in_dtype;
+    assign op_big_endian = busy_reg ? big_endian_reg : in_big_endian;
+    assign oldest        = busy_reg && !spec_reg ? start_reg : in_oldest;
 
     always @(posedge clk) begin
-        if (in_valid) begin
-            busy_reg       <= 1'b1;
+        if (op_valid) begin
+            busy_reg  <= !last;
+            // what takes no words of a packet must not let any go
+            start_reg <= op_take ? op_start + UNIT_WORDS[PKT_W-1:0] : op_start;
+            left_reg  <= left - UNIT;
+            slot_reg  <= op_slot + (wide ? STEP_TWO[UNIT_W-1:0] : STEP_ONE[UNIT_W-1:0]);
+            adds_reg  <= adding ? adds - {{(ADDS_W-1){1'b0}}, 1'b1} : adds;
+        end else if (in_kill) begin
+            busy_reg  <= 1'b0;
+        end
+        spec_reg <= in_valid ? in_spec : spec_reg && !in_commit;
+        if (!busy_reg) begin
             take_reg       <= in_take;
             write_reg      <= in_write;
             emit_reg       <= in_emit;
             reduce_reg     <= in_reduce;
             big_endian_reg <= in_big_endian;
-            start_reg      <= in_start;
-            left_reg       <= in_words;
-            slot_reg       <= in_slot;
             pair_reg       <= in_pair;
             pairs_reg      <= in_pairs;
             function_reg   <= in_function;
             dtype_reg      <= in_dtype;
-            adds_reg       <= in_adds;
-        end else if (op_valid) begin
-            busy_reg  <= !last;
-            // what takes no words of a packet must not let any go
-            start_reg <= take_reg ? start_reg + UNIT_WORDS[PKT_W-1:0] : start_reg;
-            left_reg  <= left_reg - UNIT;
-            slot_reg  <= slot_reg + (wide ? STEP_TWO[UNIT_W-1:0] : STEP_ONE[UNIT_W-1:0]);
-            adds_reg  <= adding ? adds_reg - {{(ADDS_W-1){1'b0}}, 1'b1} : adds_reg;
         end
         if (rst) begin
             busy_reg <= 1'b0;
+            spec_reg <= 1'b0;
         end
     end
 

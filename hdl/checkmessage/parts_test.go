@@ -13,8 +13,9 @@ import (
 )
 
 // TestCutWork: random works and a taker that pauses: each unit of a work once and in order, in the place of its type, added as far as was said,
-// a unit in a cycle; what takes no words of a packet does not let any of them go, and in a tree reads none. What is to be done with the words
-// goes with every unit.
+// the first in the cycle of the work, then a unit in a cycle; of a work that is not committed the first alone, and no more if it is killed. What takes
+// no words of a packet lets none of them go, nor does what may come again, and in a tree it reads none. What is to be done with the words goes with
+// every unit.
 func TestCutWork(t *testing.T) {
 	t.Parallel()
 	for _, p := range []checkmessage.CutWork{
@@ -41,15 +42,22 @@ func cutWork(t *testing.T, p checkmessage.CutWork) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	met := map[string]int{}
 	var left []unitWork
+	pending, spec := false, false // the work that came last has no verdict yet, nor what is left of it
 	for range 8000 {
-		put, ready, older := len(left) == 0 && rng.IntN(2) == 0, rng.IntN(3) > 0, rng.Uint64N(1<<9)
+		ready, older := rng.IntN(3) > 0, rng.Uint64N(1<<9)
+		put := len(left) == 0 && !pending && ready && rng.IntN(2) == 0
+		commits, kills := pending && rng.IntN(4) == 0, false
+		if pending && !commits {
+			kills = rng.IntN(6) == 0
+		}
+		speculates := put && rng.IntN(2) == 0
 		w := unitWork{Start: rng.Uint64N(1 << 9), Words: 1 + rng.Uint64N(16), Slot: rng.Uint64N(place), Pairs: rng.Uint64N(1 << p.Planes), Function: rng.Uint64N(4),
 			DType: rng.Uint64N(4), Take: rng.IntN(3) > 0, Write: rng.IntN(2) == 0, Emit: rng.IntN(2) == 0, Reduce: rng.IntN(2) == 0, BigEndian: rng.IntN(2) == 0}
 		if p.Planes > 1 {
 			w.Pair = rng.Uint64N(uint64(p.Planes))
 		}
 		adds := rng.Uint64N(8)
-		for name, v := range map[string]bool{"in_valid": put, "in_take": w.Take, "in_write": w.Write, "in_emit": w.Emit, "in_reduce": w.Reduce, "in_big_endian": w.BigEndian,
+		for name, v := range map[string]bool{"in_valid": put, "in_spec": speculates, "in_commit": commits, "in_kill": kills, "in_take": w.Take, "in_write": w.Write, "in_emit": w.Emit, "in_reduce": w.Reduce, "in_big_endian": w.BigEndian,
 			"op_ready": ready} {
 			b.SetBool(name, v)
 		}
@@ -57,46 +65,55 @@ func cutWork(t *testing.T, p checkmessage.CutWork) {
 			"in_dtype": w.DType, "in_adds": adds, "in_oldest": older} {
 			b.Set(name, v)
 		}
-		b.Clock()
-		require.Equal(t, len(left) == 0, b.Is("in_ready"))
-		require.Equal(t, len(left) > 0 && ready, b.Is("op_valid"))
-		if len(left) > 0 {
-			older = left[0].Start
+		busy, from := len(left) > 0, older
+		if busy && !spec {
+			from = left[0].Start
 		}
-		require.Equal(t, older, b.Get("oldest"))
+		if put {
+			step := uint64(1)
+			if p.Halves != 0 && (w.DType == 1 || w.DType == 2) {
+				step = 2
+				met["wide"]++
+			}
+			words, start, slot := w.Words, w.Start, w.Slot
+			for i := uint64(0); i*unit < words; i++ {
+				w.Words, w.Slot, w.Read = min(words-i*unit, unit), (slot+i*step)%place, uint64(1-p.Tree)
+				if w.Take {
+					w.Start, w.Read = (start+i*unit)%(1<<9), 0
+					if i < adds {
+						w.Read = 1
+					}
+				}
+				left = append(left, w)
+			}
+			if len(left) > 1 {
+				met["cut"]++
+			}
+		}
+		b.Clock()
+		require.Equal(t, !busy && ready, b.Is("in_ready"))
+		require.Equal(t, from, b.Get("oldest"))
+		require.Equal(t, []bool{commits, kills, put || busy && ready && !spec}, []bool{b.Is("op_commit"), b.Is("op_kill"), b.Is("op_valid")})
 		if b.Is("op_valid") {
 			want := left[0]
 			left = left[1:]
 			require.Equal(t, want, unitWork{Start: b.Get("op_start"), Words: b.Get("op_words"), Slot: b.Get("op_slot"), Read: b.Get("op_read"), Pair: b.Get("op_pair"),
 				Pairs: b.Get("op_pairs"), Function: b.Get("op_function"), DType: b.Get("op_dtype"), Take: b.Is("op_take"), Write: b.Is("op_write"),
 				Emit: b.Is("op_emit"), Reduce: b.Is("op_reduce"), BigEndian: b.Is("op_big_endian")})
-			require.False(t, b.Is("op_spec") || b.Is("op_commit") || b.Is("op_kill"))
+			require.Equal(t, speculates, b.Is("op_spec"))
 			met[map[bool]string{true: "added", false: "written"}[want.Read == 1]]++
 		}
-		if !put {
-			continue
+		if kills && len(left) > 0 {
+			left = nil
+			met["killed"]++
 		}
-		step := uint64(1)
-		if p.Halves != 0 && (w.DType == 1 || w.DType == 2) {
-			step = 2
-			met["wide"]++
-		}
-		words, start, slot := w.Words, w.Start, w.Slot
-		for i := uint64(0); i*unit < words; i++ {
-			w.Words, w.Slot, w.Read = min(words-i*unit, unit), (slot+i*step)%place, uint64(1-p.Tree)
-			if w.Take {
-				w.Start, w.Read = (start+i*unit)%(1<<9), 0
-				if i < adds {
-					w.Read = 1
-				}
-			}
-			left = append(left, w)
-		}
-		if len(left) > 1 {
-			met["cut"]++
+		if put {
+			pending, spec = speculates, speculates
+		} else if commits || kills {
+			pending, spec = false, false
 		}
 	}
-	for _, name := range []string{"added", "written", "cut"} {
+	for _, name := range []string{"added", "written", "cut", "killed"} {
 		require.Greater(t, met[name], 100, name)
 	}
 	require.Equal(t, p.Halves != 0, met["wide"] > 100)

@@ -4,7 +4,7 @@
 //
 // Contract
 //   follows     the works on payload that emit, as CheckMessage puts them, with the group they are of, and the words that AggregateData emits:
-//               both in the same order
+//               both in the same order. work_kills takes the work back that was put last, before any word of it leaves
 //   mark        with the first bad word of a group's: grp_sends is low from the next cycle on
 //   monitor     out_act_* are the decider's in_act_*, and in a cycle without one a mark: kind 5, of endpoint 0 of its group. It comes when no job
 //               of SendMessage is under way that began before the mark, and no packet of snd_fuse, which in_act_* tells as a send (1) in a later
@@ -47,6 +47,8 @@ module inc_poisoned #(
     input  wire               work_emit,
     input  wire               work_reduce,
     input  wire [EI_W-1:0]    work_ei,
+    // in a cycle without a work: the one put last is killed
+    input  wire               work_kills,
     input  wire               emit_valid,
     input  wire               emit_bad,
 
@@ -100,6 +102,8 @@ module inc_poisoned #(
     reg  [PLACE_W-1:0]        head_reg, tail_reg;
     reg  [WORDS_W-1:0]        left_reg;         // words of the oldest that have left
     wire                      push  = work_put && (work_emit || work_reduce);
+    reg                       pushed_reg;       // the work put last emits
+    wire                      pull  = work_kills && pushed_reg;
     wire [GRP_W-1:0]          group = groups_reg[head_reg*GRP_W +: GRP_W];
     wire [WORDS_W-1:0]        after = left_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
     wire                      last  = after == words_reg[head_reg*WORDS_W +: WORDS_W];
@@ -116,17 +120,23 @@ module inc_poisoned #(
                 counts_reg[i] <= 1'b0;
             end
         end
+        if (work_put) begin
+            pushed_reg <= push;
+        end
         if (push) begin
             tail_reg <= tail_reg + {{(PLACE_W-1){1'b0}}, 1'b1};
+        end else if (pull) begin
+            tail_reg <= tail_reg - {{(PLACE_W-1){1'b0}}, 1'b1};
         end
         if (emit_valid) begin
             left_reg <= last ? {WORDS_W{1'b0}} : after;
             head_reg <= last ? head_reg + {{(PLACE_W-1){1'b0}}, 1'b1} : head_reg;
         end
         if (rst) begin
-            head_reg <= {PLACE_W{1'b0}};
-            tail_reg <= {PLACE_W{1'b0}};
-            left_reg <= {WORDS_W{1'b0}};
+            head_reg   <= {PLACE_W{1'b0}};
+            tail_reg   <= {PLACE_W{1'b0}};
+            left_reg   <= {WORDS_W{1'b0}};
+            pushed_reg <= 1'b0;
         end
     end
 

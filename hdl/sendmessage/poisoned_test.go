@@ -18,6 +18,7 @@ type marks struct {
 	works              []emitting
 	marked, calm, told [3]bool
 	busy, fused        bool
+	young, youngEmits  bool // the work put last may be killed yet: no word of it has left; it emits
 }
 
 // emitting is a work whose words have not all left; void: its group was started again since.
@@ -28,9 +29,9 @@ type emitting struct {
 
 // stimulus is what a cycle brings.
 type stimulus struct {
-	put, emits, emit, bad, begins, ends, acts, fuses bool
-	group, words, kind                               int
-	init                                             int // the group that starts, -1 if none does
+	put, emits, kills, emit, bad, begins, ends, acts, fuses bool
+	group, words, kind                                      int
+	init                                                    int // the group that starts, -1 if none does
 }
 
 // mask has a bit a group.
@@ -58,6 +59,7 @@ func (m *marks) clock(s stimulus) {
 	told, idle, hit := m.tells(s), (!m.busy || s.ends) && !m.fused && !s.fuses, -1
 	if s.emit {
 		w := &m.works[0]
+		m.young = m.young && !(m.youngEmits && len(m.works) == 1)
 		if s.bad && !w.void {
 			hit = w.group
 		}
@@ -77,6 +79,12 @@ func (m *marks) clock(s stimulus) {
 	for i := range m.works {
 		m.works[i].void = m.works[i].void || m.works[i].group == s.init
 	}
+	if s.kills && m.youngEmits {
+		m.works = m.works[:len(m.works)-1]
+	}
+	if m.young = m.young && !s.kills; s.put {
+		m.young, m.youngEmits = true, s.emits
+	}
 	if s.put && s.emits {
 		m.works = append(m.works, emitting{group: s.group, words: s.words})
 	}
@@ -84,13 +92,14 @@ func (m *marks) clock(s stimulus) {
 	m.fused = s.fuses || m.fused && !(s.acts && s.kind == 1)
 }
 
-// TestPoisoned: the mark comes a cycle after the word, to the group of its work and to no other, and not if that was started since; the monitor tells of it
+// TestPoisoned: the mark comes a cycle after the word, to the group of its work and to no other, nor to that of one that was killed, and not if that was
+// started since; the monitor tells of it
 // when no job is under way that began before.
 func TestPoisoned(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Lib(t, sendmessage.Poisoned{EPW: 3, EIW: 5, Groups: 3, WordsW: 4}), 5)
 	rng := rand.New(rand.NewPCG(5, 6))
-	m, marked, voided, told := &marks{}, 0, 0, 0
+	m, marked, voided, told, killed := &marks{}, 0, 0, 0, 0
 	for range 20000 {
 		s := stimulus{group: rng.IntN(3), words: 1 + rng.IntN(6), acts: rng.IntN(3) == 0, init: -1}
 		s.put, s.emits = len(m.works) < 16 && rng.IntN(4) == 0, rng.IntN(4) > 0
@@ -102,9 +111,15 @@ func TestPoisoned(t *testing.T) {
 		if rng.IntN(40) == 0 {
 			s.init = rng.IntN(3)
 		}
+		if s.kills = !s.put && m.young && rng.IntN(12) == 0; s.kills && m.youngEmits {
+			s.emit = s.emit && len(m.works) > 1
+			s.bad = s.bad && s.emit
+			killed++
+		}
 		live := rng.Uint64N(8)
 		r.Set("grp_live", live)
 		r.SetBool("work_put", s.put)
+		r.SetBool("work_kills", s.kills)
 		reduces := rng.IntN(2) == 0
 		r.SetBool("work_emit", s.emits && !reduces)
 		r.SetBool("work_reduce", s.emits && reduces)
@@ -147,4 +162,5 @@ func TestPoisoned(t *testing.T) {
 	assert.Greater(t, marked, 200)
 	assert.Greater(t, voided, 30)
 	assert.Greater(t, told, 100)
+	assert.Greater(t, killed, 100)
 }

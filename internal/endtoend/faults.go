@@ -94,6 +94,7 @@ func RareModels() []Model {
 		{Name: "parkrelease1", Preset: "mini1", Sets: []string{"park=true", "no_releases=false"}, Faults: parkReleaseFaults()},
 		{Name: "ranges1", Preset: "mini1", Sets: []string{"in_band=true"}, Faults: messageRangeFaults()},
 		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
+		{Name: "wide1", Preset: "mini1", Sets: []string{"bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "adder_stages=3"}, Faults: wideMessageFaults()},
 		{Name: "eager", Preset: "mini", Sets: Eager(), Whole: true, Faults: eagerFaults()},
 		{Name: "operation", Preset: "mini", Sets: Operation(), Faults: slices.Concat(tagFaults(), callFaults(), priorityFaults())},
 	}

@@ -11,6 +11,7 @@ func poisonFaults() []Fault {
 		{Name: "a work's words are counted one too many", File: filePoisoned, Old: "after == words_reg[head_reg*WORDS_W +: WORDS_W]",
 			New: "left_reg == words_reg[head_reg*WORDS_W +: WORDS_W]"},
 		{Name: "works that emit nothing are waited for", File: filePoisoned, Old: "work_put && (work_emit || work_reduce)", New: "work_put"},
+		{Name: "works that were killed are waited for", File: filePoisoned, Old: "work_kills && pushed_reg", New: "1'b0"},
 		{Name: "a mark outlives its group", File: filePoisoned, At: "for (k = 0; k < GROUPS; k = k + 1) begin if (",
 			Old: "init_we && init_group == k[GRP_W-1:0]", New: "1'b0"},
 		{Name: "a mark is not told", File: filePoisoned, Old: "in_act_valid || tells", New: "in_act_valid"},

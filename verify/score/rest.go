@@ -47,6 +47,9 @@ func (b *Board) quiet() uint64 {
 	p := b.man.Params
 	beats := p.Beats(b.longest)
 	cycles := beats*p.CyclesPerBeat() + quietCycles
+	if p.Mode == 1 { // an acknowledgement may pass a whole pool: 4 cycles a message, and up to two slots each, counted one a cycle
+		cycles += 6 * p.WindowMessages
+	}
 	if p.PortBytes > 0 { // every port's queue may hold a frame
 		cycles += p.Ports * beats
 	}
