@@ -34,7 +34,7 @@ func TestScenariosOfModeI(t *testing.T) {
 		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset"} {
 		want[name] = modeII
 	}
-	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-messages", "park-moves", "park-random", "park-ranges", "park-refused", "park-share",
+	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-messages", "park-moves", "park-random", "park-ranges", "park-refused", "park-releases", "park-share",
 		"park-turns"} {
 		want[name] = "needs park"
 	}
