@@ -91,7 +91,7 @@ func replicateData() Block {
 			{Wedge, "in three cycles in which the request and the word are taken and the payload's words are there, a copy is asked for or a word fetched", 0,
 				Change{m, "index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words", "index_reg == job_words"}},
 			{Overflow, "decisions, jobs and words never overflow, and what is kept is what came less what was freed", 30,
-				Change{m, "frees ? (emit_valid ? used_reg : down)", "frees ? (emit_valid ? up : down)"}},
+				Change{m, "{(ADDR_W+1){emit_valid && !frees}}", "{(ADDR_W+1){emit_valid}}"}},
 			{Range, "copies go to endpoints that there are, below MASK_W and in the mask", 0,
 				Change{m, "{number_of(lowest_of(tx_mask)), others_of", "{number_of(tx_mask), others_of"}},
 		},

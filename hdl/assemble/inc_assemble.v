@@ -75,7 +75,7 @@ module inc_assemble #(
     localparam [3:0] CHECK_BEAT = CHECK_I[3:0];
     localparam [4:0] PAY_BEAT_A = BEAT_A[4:0];
     localparam [4:0] PAY_BEAT_B = BEAT_B[4:0];
-    localparam [16:0] BEAT_BYTES = BYTES[16:0], TWO_BEATS = {BYTES[15:0], 1'b0};
+    localparam [16:0] BEAT_BYTES = BYTES[16:0];
     // bits to count payload bytes down in, a word more than there are
     localparam LEFT_W  = LEN_W + 1;
     localparam [LEFT_W:0] WORD_BYTES = BYTES[LEFT_W:0];
@@ -99,10 +99,6 @@ module inc_assemble #(
     reg  [LEFT_W:0]    pay_reg;       // payload bytes from the next word on, signed
     reg  [8*CARRY-1:0] carry_reg;     // the last bytes of the word before, not sent yet
 
-    // of the beat that comes, where it is not a frame's first: known since the one before, as all that is taken waits for it
-    reg                needs_reg;     // it has words, and some are left
-    reg                last_reg;      // it is the last
-
     reg                bad_reg;       // a word of the frame was bad
 
     reg                o_valid, o_first, o_last, o_checks;
@@ -114,27 +110,16 @@ module inc_assemble #(
     reg  [16:0]        o_left;
     reg                o_bad;
 
-    wire [4:0]         next     = {1'b0, index_reg} + 5'd2;
+    wire [4:0]         count  = {1'b0, index_reg} + 5'd1;
     wire [4:0]         pay_beat = hdr_long ? PAY_BEAT_B : PAY_BEAT_A;
     wire [16:0]        left   = begun_reg ? left_reg : {1'b0, hdr_covered};
     wire [16:0]        rest   = begun_reg ? rest_reg : {1'b0, hdr_total};
     wire [WORDS_W-1:0] words  = begun_reg ? words_reg : hdr_words;
     wire [LEFT_W:0]    pay    = begun_reg ? pay_reg : {2'b00, hdr_plen};
 
-    wire needs, last;
-    generate
-        if (BYTES > 32) begin : gen_short
-            // the header ends in the first beat, which may be the last too
-            assign needs = begun_reg ? needs_reg : hdr_words != {WORDS_W{1'b0}};
-            assign last  = begun_reg ? last_reg : {1'b0, hdr_total} <= BEAT_BYTES;
-        end else begin : gen_long
-            assign needs = needs_reg;
-            assign last  = last_reg;
-        end
-    endgenerate
-    wire some  = words != {WORDS_W{1'b0}};
-    wire more  = words != {{(WORDS_W-1){1'b0}}, 1'b1};
+    wire needs = count > pay_beat && words != {WORDS_W{1'b0}};
     wire go    = hdr_valid && (!needs || word_valid) && (!o_valid || m_ready);
+    wire last  = rest <= BEAT_BYTES;
     wire bad   = (begun_reg && bad_reg) || (needs && word_bad);
 
     assign word_ready = go && needs;
@@ -218,8 +203,6 @@ module inc_assemble #(
                 index_reg <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
                 carry_reg <= word[8*BYTES-1:8*(BYTES-CARRY)];
             end
-            needs_reg <= !last && next > pay_beat && (needs ? more : some);
-            last_reg  <= !last && rest <= TWO_BEATS;
             left_reg  <= left - BEAT_BYTES;
             rest_reg  <= rest - BEAT_BYTES;
             words_reg <= needs ? words - {{(WORDS_W-1){1'b0}}, 1'b1} : words;
@@ -229,8 +212,6 @@ module inc_assemble #(
         if (rst) begin
             o_valid   <= 1'b0;
             begun_reg <= 1'b0;
-            needs_reg <= 1'b0;
-            last_reg  <= 1'b0;
             index_reg <= 4'd0;
             carry_reg <= {(8*CARRY){1'b0}};
         end

@@ -514,38 +514,20 @@ module inc_check_duplicate #(
     wire role_ok     = !b_data ? b_ackable : outside ? !b_wrong_role : b_up || b_down;
 
     // The first reason that holds drops the frame. A frame is sound for what is known from its header alone; whether its group lives and
-    // how it ends is seen when it is decided. Of data of no range, a control that opens one is sound, of a child if it comes in order: all
-    // else is known a cycle before.
-    wire             plain       = b_fine && !bad_control && !contradicts && !stale_ack && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
-    reg              f_sound, f_sound_next, f_up, f_down;
-    wire             sound       = f_sound || (f_sound_next && f_in_order);
-
-    always @(posedge clk) begin
-        if (a_go) begin
-            // a bypassed frame, of which nothing is asked, leaves in its first cycle
-            f_sound      <= 1'b0;
-            f_sound_next <= 1'b0;
-            f_up         <= 1'b0;
-            f_down       <= 1'b0;
-        end else if (!b_second) begin
-            f_sound      <= plain && (!outside || (b_opens && !b_opens_up));
-            f_sound_next <= plain && outside && b_opens && b_opens_up;
-            f_up         <= plain && b_data && b_in_range && b_up;
-            f_down       <= plain && b_data && b_in_range && !b_up;
-        end
-    end
+    // how it ends is seen when it is decided.
+    wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
 
 `ifdef INC_PARK
     // what needs a slot and has none: what is next of a child, new data of a Broadcast, a control that would open a range
-    wire slotless_up   = f_up && f_in_order && parked;
-    wire slotless_down = f_down && b_spreads && parked && !(b_ranged && f_behind);
+    wire slotless_up   = sound && b_data && b_in_range && b_up && f_in_order && parked;
+    wire slotless_down = sound && b_data && b_in_range && !b_up && b_spreads && parked && !(b_ranged && f_behind);
     wire slotless      = slotless_up || slotless_down || (sound && would_open && parked);
     wire park_nak      = slotless && cfg_park_rnr && b_host && f_in_order && (b_ranged || b_up);
-    wire up          = f_up && !slotless_up;
-    wire down        = f_down && !slotless_down;
+    wire up          = sound && b_data && b_in_range && b_up && !slotless_up;
+    wire down        = sound && b_data && b_in_range && !b_up && !slotless_down;
 `else
-    wire up          = f_up;
-    wire down        = f_down;
+    wire up          = sound && b_data && b_in_range && b_up;
+    wire down        = sound && b_data && b_in_range && !b_up;
 `endif
     wire ahead       = !f_in_order && !f_behind;
     wire accept      = up && f_in_order && f_window && (f_first || f_same);
@@ -888,18 +870,14 @@ module inc_check_duplicate #(
 
     // ---- commit ----
 
-    wire judged  = c_valid && vrd_valid && c_formed && !c_bypass;
-    wire lives   = c_intact && c_live;
-    wire stuck   = t_sends && !tx_room;
-    wire decided = judged && !(lives && stuck);
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !c_intact);
     wire quick   = c_valid && vrd_valid && c_bypass;
-    wire commits = lives && c_acts;
+    wire commits = c_intact && c_live && c_acts;
     wire good    = decided && commits;
 
     assign c_leaves  = decided || quick;
     assign c_opening = good && t_opens;
-    // what does not open a range: said at once, as the steps before wait for it
-    assign c_decided = judged && !(lives && (stuck || (t_opens && c_acts)));
+    assign c_decided = decided && !c_opening;
     assign c_done    = quick || c_decided;
     assign c_lives   = c_live;
     assign vrd_pop   = c_done;

@@ -982,17 +982,14 @@ module inc_check_pipe #(
 
     assign c_lives = c_live && live_wide[{1'b0, c_group}];
     wire answers = ans_ack || ans_nak || ans_rnr || ans_cnp;
-    wire at_end  = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid;
-    wire stuck   = answers && c_live && !tx_room;
-    wire decided = at_end && !(c_intact && stuck);
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid && (!(answers && c_live) || tx_room || !c_intact);
     wire quick   = c_valid && vrd_valid && c_bypass && !r_valid && !x_busy;
     wire commits = c_intact && c_lives && c_acts;
     assign good  = decided && commits;
 
     assign c_leaves  = decided || quick;
     assign c_opening = good && c_opens;
-    // what does not open a range: said at once, as the steps before wait for it
-    assign c_decided = at_end && !(c_intact && (stuck || (c_lives && c_acts && c_opens)));
+    assign c_decided = decided && !c_opening;
     assign c_done    = quick || c_decided;
     assign vrd_pop   = c_done;
     // the frame in B takes for written what is not, if C is left

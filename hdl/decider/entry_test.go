@@ -41,8 +41,9 @@ type visitor struct {
 
 func (f *visitor) ranged() bool  { return f.ent["in_band"] != 0 && f.ent["bypass"] == 0 }
 func (f *visitor) inRange() bool { return f.at["current"] != 0 || f.at["previous"] != 0 }
-func (f *visitor) control() bool { return f.ranged() && f.ent["opcode"] == 5 && f.ent["empty"] != 0 }
-func (f *visitor) opener() bool  { return f.ranged() && !f.inRange() && f.at["opens"] != 0 }
+func (f *visitor) opener() bool {
+	return f.ranged() && f.ent["opcode"] <= 5 && !f.inRange() && f.at["opens"] != 0
+}
 
 // frame is its header as inc_frame_entry's head lists it.
 func (f *visitor) frame(p decider.Decider) *big.Int {
@@ -165,19 +166,15 @@ func (b *entryBench) next() *visitor {
 	ent := b.random("ent_")
 	delete(ent, "pop")
 	delete(ent, "valid")
-	ent["opcode"] = []uint64{0, 4, 5, 5, 0x11, 0x81}[b.rng.IntN(6)]
+	ent["opcode"] = []uint64{0, 4, 5, 0x11, 0x81}[b.rng.IntN(5)]
 	if b.p.InBand == 0 {
 		ent["in_band"] = 0
 	}
 	at := b.random("map_")
 	if b.rng.IntN(2) == 0 { // in no range
-		at["current"], at["previous"], at["opens"], ent["empty"] = 0, 0, 1, 1
+		at["current"], at["previous"], at["opens"] = 0, 0, 1
 	}
-	f := &visitor{ent: ent, at: at}
-	if !f.control() { // Control says of no other that it opens a range
-		at["opens"] = 0
-	}
-	return f
+	return &visitor{ent: ent, at: at}
 }
 
 // offered says whether f, in M, is offered in this cycle.
@@ -217,6 +214,11 @@ func (b *entryBench) cycle() {
 	valid := by || b.here != nil && b.here.offered()
 	goes := valid && rng.IntN(3) > 0
 	b.SetBool("go", goes)
+	opcode := uint64(0xFF)
+	if out != nil {
+		opcode = out.ent["opcode"]
+	}
+	b.SetBool("is_data", opcode <= 5)
 	// the one that went ahead, and may open its range
 	decides := b.ahead != nil && !b.again && b.wait == 0
 	opens := decides && !b.ahead.opened && rng.IntN(2) == 0
@@ -231,13 +233,13 @@ func (b *entryBench) cycle() {
 		b.compare(out, by, lives(out))
 	}
 	// M takes the next one when it is empty or becomes so
-	empties := b.ahead == nil && (b.here == nil || goes && !b.here.control())
+	empties := b.ahead == nil && (b.here == nil || goes && !b.here.opener())
 	takes := b.head != nil && empties
 	if b.p.InBand == 0 {
 		takes = goes
 	}
 	require.Equal(t, takes, b.Is("ent_pop"))
-	may := b.ahead == nil && (b.here == nil || b.here.offered() && !b.here.control())
+	may := b.ahead == nil && (b.here == nil || b.here.offered() && !b.here.opener())
 	asks := b.p.InBand != 0 && b.head != nil && b.head.ranged() && may || b.again && b.busy == 0
 	require.Equal(t, asks, b.Is("ctl_rd"))
 	require.Equal(t, b.here != nil && b.here.ranged() && b.here.asked == 1, b.Is("ctl_map"))

@@ -25,8 +25,7 @@ module inc_frame_class (
     output wire       syn_nak
 );
 
-    // at most 5, in terms of bits: a comparison would be a carry chain on an FPGA
-    assign is_data = opcode[7:3] == 5'd0 && opcode[2:1] != 2'b11;
+    assign is_data = opcode <= 8'h05;
     assign is_end  = opcode >= 8'h02;
     assign has_imm = opcode == 8'h03 || opcode == 8'h05;
     assign is_ack  = opcode == 8'h11;

@@ -8,8 +8,7 @@
 //   latency     0 cycles for a frame of a fixed group, 1 if one is held up here; 2 of an in-band group: ctl_rd in the cycle in which it
 //               comes, ctl_map in the next, map_* from the one after that on. A ctl_rd without ctl_map is a read for a frame that
 //               was not taken
-//   throughput  1 frame per cycle, a frame of an in-band group in 2; the frame behind a control of such a group comes when the control
-//               has gone, a cycle later. Whether a control opens a range is known late, that it is one when it comes
+//   throughput  1 frame per cycle, a frame of an in-band group in 2
 //   stall       `valid` until `go`
 //   frame       {bypass, foreign, endpoint's index, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, PSN on the wire,
 //               extension, payload length, words, big_endian}
@@ -141,6 +140,8 @@ module inc_frame_entry #(
     output wire [VIEW_W-1:0]   view,
     // of both by name: what the frame is, where it goes, where its slot is
     output wire [7:0]          opcode,
+    // what inc_frame_class says of it
+    input  wire                is_data,
     output wire [31:0]         ext,
     output wire                up,
     output wire                reduces,
@@ -160,7 +161,6 @@ module inc_frame_entry #(
 
     localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
-    localparam [7:0] CONTROL = 8'h05;
 
 `ifndef __ICARUS__
     generate
@@ -228,14 +228,14 @@ module inc_frame_entry #(
                                     map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
                                     map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
                                     map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
-                                    opening, done, opener, clk, rst, ask_group};
+                                    is_data, opening, done, opener, clk, rst, ask_group};
         end else begin : gen_in_band
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
             // when it has gone ahead, as it may have to be looked at again. A frame of a fixed group that finds nobody here goes by.
-            localparam [2:0] M_EMPTY = 3'd4, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd0;
+            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4;
 
             reg [2:0]         state_reg;
-            reg               live_reg, opened_reg, control_reg;
+            reg               live_reg, opened_reg;
             reg [FRAME_W-1:0] frame_reg;
             reg               up_reg, down_reg, ackable_reg, whole_reg, empty_reg, ranged_reg;
             reg [2:0]         collective_reg;
@@ -256,19 +256,18 @@ module inc_frame_entry #(
                     words, big_endian} = frame_reg;
 
             wire by_range = ent_in_band && !ent_bypass;
-            // what is offered, if anything, is the frame that comes: M_EMPTY has this bit alone, since much is chosen by it
-            wire by       = state_reg[2];
-            wire empties  = by || (go && !control_reg);
+            wire empties  = state_reg == M_EMPTY || (go && !may_open);
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
+            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
             // its range is read before it is known whether it comes
-            wire looks    = ent_valid && by_range && (by || (state_reg == M_SHOW && !control_reg));
+            wire looks    = ent_valid && by_range && (by || (state_reg == M_SHOW && !may_open));
 
             assign ent_pop  = take;
             assign ctl_rd   = looks || again;
             assign ctl_map  = state_reg == M_MAP;
             assign ctl_ei   = again ? ask_ei : ent_ei;
-            assign waits    = !by;
+            assign waits    = state_reg != M_EMPTY;
             assign valid    = state_reg == M_SHOW || (by && ent_valid && !by_range);
             assign live     = by ? ent_live : live_reg;
 
@@ -293,7 +292,7 @@ module inc_frame_entry #(
                     M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
                     default: state_reg <= go && may_open ? M_HELD
                                           : take && !(by && go) ? (by_range ? M_MAP : M_SHOW)
-                                          : by || go ? M_EMPTY : M_SHOW;
+                                          : empties ? M_EMPTY : M_SHOW;
                 endcase
                 live_reg   <= take ? ent_live : live_reg && live_now;
                 opened_reg <= !take && (opened_reg || state_reg == M_OPEN);
@@ -305,7 +304,6 @@ module inc_frame_entry #(
                     whole_reg       <= ent_whole;
                     empty_reg       <= ent_empty;
                     ranged_reg      <= by_range;
-                    control_reg     <= by_range && ent_empty && ent_opcode == CONTROL;
                     collective_reg  <= ent_collective;
                     function_reg    <= ent_function;
                     dtype_reg       <= ent_dtype;
@@ -333,8 +331,7 @@ module inc_frame_entry #(
             wire [MASK_W-1:0] out_mask   = by ? ent_out_mask : out_mask_reg;
             wire [MASK_W-1:0] ack_mask   = by ? ent_ack_mask : ack_mask_reg;
 
-            // Control says so of controls alone
-            assign may_open    = ranged && !in_range && map_opens;
+            assign may_open    = ranged && is_data && !in_range && map_opens;
             assign ei          = by ? ent_ei : ask_ei;
             assign opcode      = by ? ent_opcode : opcode_held;
             assign ext         = by ? ent_ext : ext_held;

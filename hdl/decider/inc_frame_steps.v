@@ -375,7 +375,7 @@ module inc_frame_steps #(
         .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
         .map_parent_mask(map_parent_mask),
         .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
-        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
+        .opcode(s_opcode), .is_data(s_data), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
         .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
         .opener(c_opener_reg), .opening(c_opening), .done(c_done)
     );

@@ -116,18 +116,16 @@ module inc_lane #(
             // the result is the large operand: MIN, MAX, and infinity
             wire pass_a = !sum_op || (!int_op && (a_ones || b_ones));
 
-            // Either distance is made; which one is right, the comparator says at the end. A subnormal's exponent counts as 1: with one
-            // operand subnormal, the smaller one, the distance is one less, which is a borrow.
-            wire [8:0] a_exp_past = {a[30:23], 1'b0} - {b[30:23], a_norm && !b_norm};
-            wire [8:0] b_exp_past = {b[30:23], 1'b0} - {a[30:23], b_norm && !a_norm};
-            wire       unused_borrow = &{1'b0, a_exp_past[0], b_exp_past[0]};
+            // A subnormal's exponent counts as 1. Either distance is made; which one is right, the comparator says at the end.
+            wire [7:0] a_exp = {a[30:24], a[23] || !a_norm};
+            wire [7:0] b_exp = {b[30:24], b[23] || !b_norm};
 
             wire        pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high;
             wire [7:0]  a_over_b, b_over_a;
             wire [31:0] a_b, b_b;
             inc_lane_cut #(.WIDTH(88), .CUT(CUT_A)) u_a (.clk(clk), .en(en),
                 .d({pass_a, sub_a, int_op, nan_a, swap, int_op && sum_op, int_op ? a[23] : a_norm, int_op ? b[23] : b_norm,
-                    a_exp_past[8:1], b_exp_past[8:1], a, b}),
+                    a_exp - b_exp, b_exp - a_exp, a, b}),
                 .q({pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high, a_over_b, b_over_a, a_b, b_b}));
 
             // B. A shift of 31 leaves nothing of the small operand.
@@ -206,9 +204,7 @@ module inc_lane #(
             wire [2:0] zeros8_hi = any8[3] ? zeros8[11:9] : zeros8[8:6];
             wire [2:0] zeros8_lo = any8[1] ? zeros8[5:3] : zeros8[2:0];
             wire       unused_any = &{1'b0, any8[0]};
-            // not by way of the bit above: it comes a level later
-            wire       odd8      = !any8[3] && (any8[2] || !any8[1]);
-            wire [4:0] zeros     = {!any16, odd8, any16 ? zeros8_hi : zeros8_lo};
+            wire [4:0] zeros     = {!any16, any16 ? !any8[3] : !any8[1], any16 ? zeros8_hi : zeros8_lo};
 
             // A fraction of zero: NaN, and a carry out of the largest exponent.
             wire        clear_l = nan_l || (!int_l && &exp_fp && sum_l[27]);

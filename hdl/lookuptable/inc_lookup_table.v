@@ -367,8 +367,6 @@ module inc_lookup_table #(
 
     wire [ENTRY_W-1:0] entry_in;
     wire [ENTRY_W-1:0] entry;
-    wire               entry_bypass;
-    wire [EI_W-1:0]    entry_ei;
     generate
         if (IN_BAND != 0) begin : gen_in_band
             // a word of the register map has five roots, which are read together
@@ -424,28 +422,12 @@ module inc_lookup_table #(
                                       && route[F_GROUP_ROUTE_0_ENDPOINT_0 +: W_GROUP_ROUTE_0_ENDPOINT_0] == E;
             end
             assign entry_in[ENTRY_W-1:FIXED_W] = {grp_collective[9:8], route_hot};
-            wire entry_in_band;
-            assign {root_sends, entry_in_band, route_mask} = entry[ENTRY_W-1:FIXED_W];
+            assign {root_sends, ent_in_band, route_mask} = entry[ENTRY_W-1:FIXED_W];
 
-            // which way the frame goes is known when the cycle begins: all that follows waits for it
-            wire always_room, always_valid;
-            inc_fifo #(.WIDTH(EI_W + 2), .DEPTH_W(DEPTH_W), .MARGIN(0), .HEAD(1)) u_ways (
-                .clk       (clk),
-                .rst       (rst),
-                .push      (q_valid),
-                .push_data ({grp_collective[8], bypass, q_qpn[EI_W-1:0]}),
-                .room      (always_room),
-                .valid     (always_valid),
-                .data      ({ent_in_band, ent_bypass, ent_ei}),
-                .pop       (ent_pop)
-            );
-
-            wire unused_in_band = &{1'b0, word, entry_in_band, entry_bypass, entry_ei, always_room, always_valid};
+            wire unused_in_band = &{1'b0, word};
         end else begin : gen_fixed
             assign {root_sends, ent_in_band} = 2'b00;
             assign route_mask = {MASK_W{1'b0}};
-            assign ent_bypass = entry_bypass;
-            assign ent_ei     = entry_ei;
             wire unused_in_band = &{1'b0, tbl_collective, tbl_data};
         end
     endgenerate
@@ -473,7 +455,7 @@ module inc_lookup_table #(
         .pop       (ent_pop)
     );
 
-    assign {entry_bypass, ent_foreign, entry_ei, ent_host, ent_up, ent_down, ent_ackable,
+    assign {ent_bypass, ent_foreign, ent_ei, ent_host, ent_up, ent_down, ent_ackable,
             ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole, ent_empty,
             ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words,
             ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask,

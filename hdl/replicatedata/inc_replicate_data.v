@@ -242,10 +242,10 @@ module inc_replicate_data #(
     wire               fetch;
     wire               job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
 
-    // In a payload's last copy base is next, so a fetch frees a word. That comes last: it only chooses.
+    // In a payload's last copy base is next, so a fetch frees a word. One more and one less differ from their number in these bits.
     wire               frees     = fetch && job_last;
-    wire [ADDR_W:0]    up        = used_reg + {{ADDR_W{1'b0}}, 1'b1};
-    wire [ADDR_W:0]    down      = used_reg - {{ADDR_W{1'b0}}, 1'b1};
+    wire [ADDR_W:0]    up        = used_reg ^ (used_reg + {{ADDR_W{1'b0}}, 1'b1});
+    wire [ADDR_W:0]    down      = used_reg ^ (used_reg - {{ADDR_W{1'b0}}, 1'b1});
 
     assign emit_room = !used_reg[ADDR_W];
     assign job_pop   = fetch && job_end;
@@ -254,7 +254,7 @@ module inc_replicate_data #(
         if (emit_valid) begin
             tail_reg <= tail_reg + {{ADDR_W{1'b0}}, 1'b1};
         end
-        used_reg <= frees ? (emit_valid ? used_reg : down) : (emit_valid ? up : used_reg);
+        used_reg <= used_reg ^ (up & {(ADDR_W+1){emit_valid && !frees}}) ^ (down & {(ADDR_W+1){frees && !emit_valid}});
         if (fetch) begin
             index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
             next_reg  <= job_end && !job_last ? base_reg : behind;

@@ -17,9 +17,7 @@ module inc_fifo #(
     // log2 of the number of entries, 1 to 10
     parameter DEPTH_W = 4,
     // entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1
-    parameter MARGIN  = 0,
-    // 1: the head stands in registers, 0: it is read from the storage, which costs less and shows it later in the cycle
-    parameter HEAD    = 0
+    parameter MARGIN  = 0
 ) (
     input  wire             clk,
     input  wire             rst,
@@ -44,9 +42,6 @@ module inc_fifo #(
         if (MARGIN < 0 || MARGIN >= (1 << DEPTH_W)) begin : gen_bad_margin
             $error("inc_fifo: MARGIN must be less than 2**DEPTH_W");
         end
-        if (HEAD < 0 || HEAD > 1) begin : gen_bad_head
-            $error("inc_fifo: HEAD must be 0 or 1");
-        end
     endgenerate
 `endif
 
@@ -57,9 +52,8 @@ module inc_fifo #(
     reg [DEPTH_W-1:0] head_reg;
     reg [DEPTH_W-1:0] tail_reg;
     reg [DEPTH_W:0]   count_reg;
-    reg               valid_reg;     // the count is not 0
 
-    assign valid = valid_reg;
+    assign valid = count_reg != {(DEPTH_W+1){1'b0}};
     generate
         if (MARGIN == 0) begin : gen_full
             // all 2**DEPTH_W are taken: a bit, where a comparison would be a carry chain on an FPGA
@@ -68,25 +62,11 @@ module inc_fifo #(
             assign room = count_reg < LIMIT_COUNT;
         end
     endgenerate
-    wire more = count_reg[DEPTH_W:1] != {DEPTH_W{1'b0}};     // than the head
-    generate
-        if (HEAD != 0) begin : gen_head
-            reg  [WIDTH-1:0]   first_reg;
-            wire [DEPTH_W-1:0] next = head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
-            always @(posedge clk) begin
-                if (pop || !valid_reg) begin
-                    first_reg <= more ? mem[next] : push_data;
-                end
-            end
-            assign data = first_reg;
-        end else begin : gen_no_head
-            assign data = mem[head_reg];
-        end
-    endgenerate
+    assign data  = mem[head_reg];
 
-    // Push and pop come late, pop last: they only choose.
-    wire [DEPTH_W:0] up   = count_reg + {{DEPTH_W{1'b0}}, 1'b1};
-    wire [DEPTH_W:0] down = count_reg - {{DEPTH_W{1'b0}}, 1'b1};
+    // One more and one less differ from the count in these bits. Push and pop come late: they only choose.
+    wire [DEPTH_W:0] up   = count_reg ^ (count_reg + {{DEPTH_W{1'b0}}, 1'b1});
+    wire [DEPTH_W:0] down = count_reg ^ (count_reg - {{DEPTH_W{1'b0}}, 1'b1});
 
     always @(posedge clk) begin
         if (push) begin
@@ -96,14 +76,12 @@ module inc_fifo #(
         if (pop) begin
             head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
         end
-        valid_reg <= push || more || (valid_reg && !pop);
-        count_reg <= pop ? (push ? count_reg : down) : (push ? up : count_reg);
+        count_reg <= count_reg ^ (up & {(DEPTH_W+1){push && !pop}}) ^ (down & {(DEPTH_W+1){pop && !push}});
 
         if (rst) begin
             head_reg  <= {DEPTH_W{1'b0}};
             tail_reg  <= {DEPTH_W{1'b0}};
             count_reg <= {(DEPTH_W+1){1'b0}};
-            valid_reg <= 1'b0;
         end
     end
 
