@@ -22,8 +22,8 @@ import (
 	"incforge/verify/ctrl"
 )
 
-// managed starts a switch of two ports whose groups are an agent's; the hand is the agent's.
-func managed(t *testing.T, end error) (r *rig, hand *live.Hand) {
+// managed starts a switch of two ports whose groups are an agent's; the hand is the agent's. The agent fails with what comes from fail.
+func managed(t *testing.T, fail <-chan error) (r *rig, hand *live.Hand) {
 	t.Helper()
 	has := make(chan *live.Hand, 1)
 	r = runWith(t, synthetic.Mini(), star, 2, func(o *live.Options) {
@@ -31,11 +31,12 @@ func managed(t *testing.T, end error) (r *rig, hand *live.Hand) {
 		sw.Setup = groups.Managed(sw.Manifest, groups.Address{IP: roce.IP4{10, 0, 0, 1}, MAC: roce.MAC{2, 0, 0, 0, 0, 0}})
 		sw.Agent = func(ctx context.Context, h *live.Hand) error {
 			has <- h
-			if end != nil {
-				return end
+			select {
+			case err := <-fail:
+				return err
+			case <-ctx.Done():
+				return ctx.Err()
 			}
-			<-ctx.Done()
-			return ctx.Err()
 		}
 	})
 	return r, <-has
@@ -119,8 +120,9 @@ func TestAgent(t *testing.T) {
 
 // An agent that fails ends the run with its reason.
 func TestAgentFails(t *testing.T) {
-	broken := errors.New("no way to the manager")
-	r, _ := managed(t, broken)
+	broken, fail := errors.New("no way to the manager"), make(chan error)
+	r, _ := managed(t, fail)
+	fail <- broken
 	<-r.done
 	require.ErrorIs(t, r.err, broken)
 }
