@@ -199,8 +199,9 @@ func readSources(d *design.Design) []string {
 // mapTop runs the family's synthesis on what the script reads. Files are called after name.
 func mapTop(ctx context.Context, work, name, top string, script []string, family Family, limit time.Duration) (*mapped, error) {
 	// Cells get names by the signals near them, which tell the block that they belong to.
-	script = append(script, "hierarchy -check -top "+top, "write_rtlil "+name+"-read.il", family.synthesis(top), "autoname",
-		"tee -q -o "+name+"-cells.json stat -json", "write_json "+name+"-net.json")
+	script = append(script, "hierarchy -check -top "+top, "write_rtlil "+name+"-read.il")
+	script = append(script, family.synthesis(top)...)
+	script = append(script, "autoname", "tee -q -o "+name+"-cells.json stat -json", "write_json "+name+"-net.json")
 	if err := yosys.Run(ctx, work, name, script, limit); err != nil {
 		return nil, err
 	}
