@@ -208,9 +208,10 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 	$(GO) test -count 1 ./control/agent -run EveryCall -messages 100000 -v
 	$(GO) test -count 1 ./control/lock -interleavings 100000 -v
 	$(GO) test -count 1 ./modelcheck -run MessagesThroughATree -whole-tree -v
-	$(INCFORGE) gen mini --set ecc=all --set memory_pins=64 --set port_bytes=4 -o $(BUILD)/flips/mini
-	INCFORGE_FLIPS=$(abspath $(BUILD)/flips/mini) $(GO) test -count 1 -timeout 180m ./verify/flips -run Long -v
-	for c in "mini --set port_bytes=4" "mini --dut core" "mini3 --set port_bytes=4 --set port_clock_mhz=[322]" "mini3 --dut core"; do \
+	$(INCFORGE) gen mini --set ecc=all --set memory_pins=64 --set interrupts=true --set port_bytes=4 -o $(BUILD)/flips/mini
+	$(INCFORGE) gen mini1 --set ecc=all --set memory_pins=64 --set interrupts=true -o $(BUILD)/flips/mini1
+	INCFORGE_FLIPS=$(abspath $(BUILD)/flips) $(GO) test -count 1 -timeout 180m ./verify/flips -run Long -v
+	for c in "mini --set port_bytes=4" "mini --dut core" "mini3 --set port_bytes=4 --set port_clock_mhz=[322]" "mini3 --dut core" "mini1 --dut core"; do \
 	    $(INCFORGE) flips $$c --set ecc=all --set memory_pins=64 --count 10000 || exit 1; done
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes

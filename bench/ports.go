@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"incforge/contract"
@@ -15,7 +14,7 @@ import (
 )
 
 // throughPorts measures the switch top of an engine whose ports have queues. Every member has a port of its own, whose MAC sends at its full
-// width. By size, and with all members at the same packet (worst) or half a window apart (best):
+// width; where widths or clocks differ, the slowest at its full width, and no other is more than a quarter of a window ahead of it. By size, and with all members at the same packet (worst) or half a window apart (best):
 //
 //	switch_beats_per_cycle_SIZE_ORDER_acks   beats of the bus that enter the core a cycle
 //	switch_of_core_SIZE_ORDER_acks           the same over what the core alone takes of the same frames, back to back in the order in which
@@ -29,7 +28,7 @@ import (
 //	rest_of_core                             the lowest from 128 bytes on
 func throughPorts(ctx context.Context, o Options, m metrics) error {
 	man, err := contract.Load(o.ManifestDir)
-	if err != nil || man.Params.PortBytes == 0 || len(man.Params.PortWidths) > 0 {
+	if err != nil || man.Params.PortBytes == 0 {
 		return err
 	}
 	_, lib, err := dut.Source{ManifestDir: o.ManifestDir}.Model(ctx)
@@ -98,24 +97,98 @@ func (r portRun) run() carried {
 	if g.T.Pipes() {
 		lag -= lag / 4
 	}
+	slow := r.slowest(g)
 	data, ack := len(g.Data(0, g.Start(), g.Noise(r.size)).Data), len(g.Ack(0, g.Start()).Data)
-	w := offered{rounds: rounds, busBeats: p.Beats(data) + p.Beats(ack), portBeats: beatsOf(data, p.PortBytes) + beatsOf(ack, p.PortBytes)}
+	w := offered{rounds: rounds, busBeats: p.Beats(data) + p.Beats(ack), portBeats: beatsOf(data, slow.width) + beatsOf(ack, slow.width), data: data, slow: slow}
 	begin := raw.Now()
 	for c := range r.members() {
 		at := begin
 		if !r.worst { // half a window apart at most
 			at += uint64(c * g.MW() / 2 * w.portBeats / r.members())
 		}
+		port := g.Ends[c].Port
+		ahead := pacedPort{port: port}
 		for k := range rounds {
-			raw.Offer(g.Ends[c].Port, dut.Frame{Data: g.Data(c, g.Start().Add(k), g.Noise(r.size)).Data, First: at})
-			w.total++
+			frames := []dut.Frame{{Port: port, Data: g.Data(c, g.Start().Add(k), g.Noise(r.size)).Data, First: at}}
 			if k >= lag { // the paused one too, to keep in step
-				raw.Offer(g.Ends[c].Port, dut.Frame{Data: g.Ack(c, g.Start().Add(k-lag)).Data})
-				w.total++
+				frames = append(frames, dut.Frame{Port: port, Data: g.Ack(c, g.Start().Add(k-lag)).Data})
+			}
+			w.total += len(frames)
+			if r.speed(port) > slow.speed() {
+				ahead.rounds = append(ahead.rounds, frames)
+				continue
+			}
+			for _, f := range frames {
+				raw.Offer(port, f)
+			}
+		}
+		if len(ahead.rounds) > 0 {
+			w.paced = append(w.paced, &ahead)
+		} else {
+			w.pacers = append(w.pacers, port)
+		}
+	}
+	w.lead = max(g.MW()/4, 1)
+	return r.measure(raw, g, w)
+}
+
+// mac is how wide a port is, and the beats that its MAC delivers in a cycle of the engine.
+type mac struct {
+	width int
+	rate  float64
+}
+
+// speed is in bytes a cycle of the engine.
+func (m mac) speed() float64 { return float64(m.width) * m.rate }
+
+// at is the MAC of a port.
+func (r portRun) at(port int) mac {
+	m := mac{width: r.man.Params.PortWidth(port), rate: 1}
+	if mhz := r.man.Params.PortMHz(port); mhz > 0 {
+		m.rate = mhz / float64(r.man.Params.ClockMHz)
+	}
+	return m
+}
+
+func (r portRun) speed(port int) float64 { return r.at(port).speed() }
+
+// slowest is the slowest MAC of a member.
+func (r portRun) slowest(g *rig.Group) mac {
+	slow := r.at(g.Ends[0].Port)
+	for c := range r.members() {
+		if m := r.at(g.Ends[c].Port); m.speed() < slow.speed() {
+			slow = m
+		}
+	}
+	return slow
+}
+
+// pacedPort is a port that is faster than the slowest, and what it has not been given yet, round by round.
+type pacedPort struct {
+	port   int
+	rounds [][]dut.Frame
+	given  int
+}
+
+// pace gives the faster ports the rounds that they may send when all of the slowest have sent so many.
+func (w *offered) pace(taken []dut.Frame, offer func(port int, f dut.Frame)) {
+	sent := map[int]int{}
+	for _, f := range taken {
+		if len(f.Data) == w.data {
+			sent[f.Port]++
+		}
+	}
+	least := w.rounds
+	for _, port := range w.pacers {
+		least = min(least, sent[port])
+	}
+	for _, p := range w.paced {
+		for ; p.given < min(least+w.lead, w.rounds); p.given++ {
+			for _, f := range p.rounds[p.given] {
+				offer(p.port, f)
 			}
 		}
 	}
-	return r.measure(raw, g, w)
 }
 
 // program makes an engine and programs a group, the same each time.
@@ -125,12 +198,21 @@ func (r portRun) program(lib *sim.Lib, core bool) (*dut.RTL, *rig.Group) {
 	return raw, t.Engine().Group(0, 1, r.members(), false)
 }
 
-// offered is how many packets each member sends, the beats of the bus and of a port that one takes with its ACK, and the number of all frames.
-type offered struct{ rounds, busBeats, portBeats, total int }
+// offered is how many packets each member sends, the beats of the bus and of the slowest port that one takes with its ACK, and the number of all frames.
+type offered struct {
+	rounds, busBeats, portBeats, total int
+	// data is the length of a frame with data.
+	data int
+	slow mac
+	// pacers are the slowest ports, paced the others, which are at most lead rounds ahead.
+	pacers []int
+	paced  []*pacedPort
+	lead   int
+}
 
 // measure runs the engine until everything is in, and for a while after that.
 func (r portRun) measure(raw *dut.RTL, g *rig.Group, w offered) carried {
-	taken, outs := r.drain(raw)
+	taken, outs := r.drain(raw, &w)
 	if len(taken) != w.total {
 		fail.Now("%d frames of %d entered the engine", len(taken), w.total)
 	}
@@ -146,33 +228,30 @@ func (r portRun) measure(raw *dut.RTL, g *rig.Group, w offered) carried {
 		}
 	}
 	var in carried
-	in.offered = min(1, r.macRate()*float64(r.members()*w.busBeats)/float64(w.portBeats))
+	in.offered = min(1, w.slow.rate*float64(r.members()*w.busBeats)/float64(w.portBeats))
 	core, _ := r.program(r.core, true)
 	defer core.Close()
 	for _, f := range taken {
 		core.Offer(f.Port, dut.Frame{Data: f.Data})
 	}
-	again, _ := r.drain(core)
+	again, _ := r.drain(core, &offered{})
 	rest, restOfCore := 0.0, 0.0
-	in.beats, rest = r.rates(taken, g)
-	in.core, restOfCore = r.rates(again, g)
-	in.restOfCore = rest / min(r.macRate(), restOfCore)
+	in.beats, rest = r.rates(taken, g, w.slow)
+	in.core, restOfCore = r.rates(again, g, w.slow)
+	in.restOfCore = rest / min(w.slow.rate, restOfCore)
 	return in
 }
 
-// macRate is how many beats the slowest MAC delivers in a cycle of the engine.
-func (r portRun) macRate() float64 {
-	if clocks := r.man.Params.PortClockMHz; len(clocks) > 0 {
-		return slices.Min(clocks) / float64(r.man.Params.ClockMHz)
+// drain runs an engine until nothing has entered for a while, and gives faster ports what they may send.
+func (r portRun) drain(raw *dut.RTL, w *offered) (taken, outs []dut.Frame) {
+	step := uint64(1024)
+	if len(w.paced) > 0 {
+		step = 64
 	}
-	return 1
-}
-
-// drain runs an engine until nothing has entered for a while.
-func (r portRun) drain(raw *dut.RTL) (taken, outs []dut.Frame) {
-	for quiet := 0; quiet < 8; {
+	for quiet := uint64(0); quiet < 8*1024/step; {
 		fail.On(r.ctx.Err())
-		fail.On(raw.StepTo(raw.Now() + 1024))
+		w.pace(taken, raw.Offer)
+		fail.On(raw.StepTo(raw.Now() + step))
 		in, out := raw.Accepted(), raw.Out()
 		taken, outs = append(taken, in...), append(outs, out...)
 		if quiet++; len(in) > 0 {
@@ -182,15 +261,15 @@ func (r portRun) drain(raw *dut.RTL) (taken, outs []dut.Frame) {
 	return taken, outs
 }
 
-// rates are the beats a cycle of the bus, and those of a port that is not paused, in the middle of what entered: members begin and end one
+// rates are the beats a cycle of the bus, and those as wide as the slowest port of a port that is not paused, in the middle of what entered: members begin and end one
 // after the other.
-func (r portRun) rates(taken []dut.Frame, g *rig.Group) (bus, port float64) {
+func (r portRun) rates(taken []dut.Frame, g *rig.Group, slow mac) (bus, port float64) {
 	skip := len(taken) / 4
 	first, last, beats, rest := taken[skip].Last, taken[len(taken)-skip].Last, 0, 0
 	for _, f := range taken[skip+1 : len(taken)-skip+1] {
 		beats += r.man.Params.Beats(len(f.Data))
 		if r.paused < 0 || f.Port != g.Ends[r.paused].Port {
-			rest += beatsOf(len(f.Data), r.man.Params.PortBytes)
+			rest += beatsOf(len(f.Data), slow.width)
 		}
 	}
 	cycles, others := float64(last-first), r.members()

@@ -59,8 +59,17 @@ func (p Params) Causes() []Cause {
 	return out
 }
 
-// PortCauses are the bits of PORT_IRQ_CAUSE from bit 0: one for each kind of frame that a port's queue dropped.
-func PortCauses() []Cause {
+// PortCauses are the bits of PORT_IRQ_CAUSE from bit 0: one for each kind of frame that a port's queue dropped, and, with check bits on the queues' memories, for their errors.
+func (p Params) PortCauses() []Cause {
+	all := portCauses()
+	if !p.ECCAll {
+		return all[:len(all)-2]
+	}
+	return all
+}
+
+// portCauses are those of ports whose queues have check bits, the memories' last.
+func portCauses() []Cause {
 	var out []Cause
 	for _, c := range []struct{ name, doc, counter string }{
 		{"rx_error", "A port dropped a frame that the MAC marked bad.", "PORT_RX_ERROR"},
@@ -68,6 +77,8 @@ func PortCauses() []Cause {
 		{"rx_hung", "A port gave up a frame that stood still.", "PORT_RX_HUNG"},
 		{"rx_full", "A port's queue on the way in had no room.", "PORT_RX_FULL"},
 		{"tx_full", "A port's queue on the way out had no room.", "PORT_TX_FULL"},
+		{"ecc_corrected", "A single error of the memory of a port's queue was corrected; with `ecc: all`.", PortMemories().CorrectedRegister()},
+		{"ecc_lost", "A word of the memory of a port's queue was lost; with `ecc: all`.", PortMemories().LostRegister()},
 	} {
 		out = append(out, Cause{Name: c.name, Doc: c.doc, Counters: []string{c.counter}})
 	}
@@ -81,7 +92,7 @@ func (b *builder) interrupts() {
 	}
 	b.interruptPage("IRQ", "", InterruptBase, b.p.Causes(), "what happened in the engine")
 	if b.p.PortBytes > 0 {
-		b.interruptPage("PORT_IRQ", TopSwitch, PortInterruptBase, PortCauses(), "what the ports' queues dropped; their counters say at which port")
+		b.interruptPage("PORT_IRQ", TopSwitch, PortInterruptBase, b.p.PortCauses(), "what the ports' queues dropped or lost; their counters say at which port")
 	}
 }
 

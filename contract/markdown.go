@@ -17,7 +17,7 @@ func markdownSection(what string, _, _ []byte) ([]string, error) {
 	case "interrupts":
 		return causeTable("IRQ_CAUSE", causes()), nil
 	case "port interrupts":
-		return causeTable("PORT_IRQ_CAUSE", PortCauses()), nil
+		return causeTable("PORT_IRQ_CAUSE", portCauses()), nil
 	}
 	kind, rest, _ := strings.Cut(what, " ")
 	of, over, adds := strings.Cut(rest, " over ")

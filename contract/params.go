@@ -134,8 +134,8 @@ func (p Params) check() error {
 	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && p.PortBytes == 0 {
 		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes", p.Priorities, MaxPriorities)
 	}
-	if p.ECCAll && (!p.ECC || p.Mode == 1) {
-		return fmt.Errorf("params.ecc_all is true, with ecc %v and mode %d: it goes with ecc, in Modes II and III", p.ECC, p.Mode)
+	if p.ECCAll && !p.ECC {
+		return errors.New("params.ecc_all is true, with ecc false: it goes with ecc")
 	}
 	if p.MemoryPins < 0 || p.MemoryPins > MaxMemoryPins {
 		return fmt.Errorf("params.memory_pins is %d, it must be from 0 to %d", p.MemoryPins, MaxMemoryPins)

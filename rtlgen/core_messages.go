@@ -96,11 +96,11 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 // poison connects what marks groups, and stands between the send side and the groups that run, and before the monitor; without it these are joined directly.
 func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
 	if m.poisoned == nil {
-		c.Connect(b.slots.Pin("grp_live"), m.send.Pin("grp_live"))
+		c.Connect(b.live(), m.send.Pin("grp_live"))
 		c.Link(b.decide, c, "mon_")
 		return
 	}
-	c.Connect(b.slots.Pin("grp_live"), m.poisoned.Pin("grp_live"))
+	c.Connect(b.live(), m.poisoned.Pin("grp_live"))
 	c.Connect(m.poisoned.Pin("grp_sends"), m.send.Pin("grp_live"))
 	c.Connect(m.poisoned.Pin("grp_poisoned"), m.front.Pin("grp_poisoned"))
 	c.Connect(b.decide.Pin("init_take"), m.poisoned.Pin("init_we"))
@@ -153,7 +153,7 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 		m.releases(c, b)
 	}
 	c.Link(m.send, b.translate, "off_")
-	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"))
+	c.Connect(b.live(), b.decide.Pin("grp_live"))
 	for _, name := range []string{"init_valid", "init_ei", "init_psn"} {
 		c.Connect(b.slots.Pin(name), m.send.Pin(name))
 	}
@@ -196,7 +196,7 @@ func (m *messageBlocks) releases(c *graph.Composite, b *blocks) {
 	}
 	c.Connect(m.front.Pin("grp_release"), r.Pin("grp_release"))
 	c.Connect(m.front.Pin("grp_iteration"), r.Pin("grp_iteration"))
-	c.Connect(b.slots.Pin("grp_live"), r.Pin("grp_live"))
+	c.Connect(b.live(), r.Pin("grp_live"))
 	c.Connect(r.Pin("grp_hears"), b.decide.Pin("grp_releases"))
 	c.Connect(b.decide.Pin("init_take"), r.Pin("init_we"))
 	for _, name := range []string{"init_ei", "init_psn"} {

@@ -116,9 +116,9 @@ func line(c *graph.Composite, p params.Params, engines []*graph.Instance, q *por
 }
 
 // calls connects the causes of the ports' interrupts with what their queues count.
-func (q *portQueues) calls(c *graph.Composite) {
+func (q *portQueues) calls(c *graph.Composite, p params.Params) {
 	var events []graph.Pin
-	for _, cause := range contract.PortCauses() {
+	for _, cause := range p.Contract().PortCauses() {
 		var from []graph.Pin
 		for i := range q.rx {
 			for _, name := range cause.Counters {

@@ -173,6 +173,11 @@ func (g *guard) protect(c *graph.Composite, b *blocks) {
 		c.Connect(g.regs.Pin("at"), inst.Pin("ecc_at"))
 	}
 	for i, k := range contract.MemoryKinds() {
+		if len(lost[k.Name]) == 0 { // its queue is in flip-flops
+			c.Tie(g.regs.Pin("fixed").Bit(i), 0)
+			c.Tie(g.regs.Pin("lost").Bit(i), 0)
+			continue
+		}
 		anyOf(c, "u_fixed_"+k.Name, fixed[k.Name], g.regs.Pin("fixed").Bit(i))
 		anyOf(c, "u_lost_"+k.Name, lost[k.Name], g.regs.Pin("lost").Bit(i))
 	}
@@ -193,13 +198,10 @@ func (b *blocks) where(c *graph.Composite, name string, says graph.Pin) graph.Pi
 	return both.Pin("all")
 }
 
-// anyOf drives a pin with what any of several says.
-func anyOf(c *graph.Composite, name string, of []graph.Pin, to graph.Pin) {
-	if len(of) == 0 {
-		c.Tie(to, 0)
-		return
-	}
+// anyOf drives a pin with what any of several says, and returns what drives it.
+func anyOf(c *graph.Composite, name string, of []graph.Pin, to graph.Pin) graph.Pin {
 	any := c.Add(name, ecc.Any{Width: len(of)})
 	c.Connect(graph.Concat(of...), any.Pin("each"))
 	c.Connect(any.Pin("any"), to)
+	return any.Pin("any")
 }

@@ -19,7 +19,7 @@ import (
 // memory_pins both tops and every memory have the pins; without either nothing in the design knows of them.
 func TestCheckBits(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"mini", "mini3", "chip28", "trio"} {
+	for _, name := range []string{"mini", "mini3", "mini1", "fpga100g1", "chip28", "trio"} {
 		plain, err := rtlgen.Generate(preset(t, name))
 		require.NoError(t, err)
 		p := preset(t, name)
@@ -100,9 +100,7 @@ func TestCheckBitsOfPorts(t *testing.T) {
 
 func TestCheckBitsRefused(t *testing.T) {
 	t.Parallel()
-	_, err := params.Load("mini1", "ecc=all")
-	require.ErrorContains(t, err, "ecc: all: must be true or false with mode 1")
-	_, err = params.Load("mini", "memory_pins=257")
+	_, err := params.Load("mini", "memory_pins=257")
 	require.ErrorContains(t, err, "memory_pins: 257: must be from 0 to 256")
 	_, err = params.Load("mini", "ecc=most")
 	require.ErrorContains(t, err, "ecc: most: must be true, false or all")

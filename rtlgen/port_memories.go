@@ -38,6 +38,8 @@ func withQueueCodes(p params.Params) func(*graph.Module) (*graph.Module, error) 
 type portCodes struct {
 	regs  *graph.Instance
 	leave [][]*graph.Instance
+	// fixed and lost are what the memories of each port's queues say together.
+	fixed, lost []graph.Pin
 }
 
 func (q *portQueues) addCodes(c *graph.Composite, p params.Params, addrBits int) {
@@ -92,8 +94,8 @@ func (x *portCodes) wire(c *graph.Composite, q *portQueues, port int, side portS
 	if q.priorities != nil {
 		c.Connect(q.priorities.pick[port].Pin("m_err"), c.Pin(fmt.Sprintf("m_axis_p%d_tuser", port)))
 	}
-	anyOf(c, fmt.Sprintf("u_fixed_p%d", port), fixed, x.regs.Pin("fixed").Bit(port))
-	anyOf(c, fmt.Sprintf("u_lost_p%d", port), lost, x.regs.Pin("lost").Bit(port))
+	x.fixed = append(x.fixed, anyOf(c, fmt.Sprintf("u_fixed_p%d", port), fixed, x.regs.Pin("fixed").Bit(port)))
+	x.lost = append(x.lost, anyOf(c, fmt.Sprintf("u_lost_p%d", port), lost, x.regs.Pin("lost").Bit(port)))
 }
 
 // entersWith connects err of the frames that enter the engine from a port, on the last beat.

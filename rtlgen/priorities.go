@@ -98,14 +98,14 @@ func (q *portQueues) sent(port int, name string) graph.Pin {
 }
 
 // bus joins the register bus of the top with the ports' registers, behind the blocks of registers that there are besides.
-func (q *portQueues) bus(c *graph.Composite) {
+func (q *portQueues) bus(c *graph.Composite, p params.Params) {
 	var blocks []*graph.Instance
 	if q.priorities != nil {
 		blocks = append(blocks, q.priorities.regs)
 	}
 	if q.interrupts != nil {
 		blocks = append(blocks, q.interrupts)
-		q.calls(c)
+		q.calls(c, p)
 	}
 	if q.codes != nil {
 		blocks = append(blocks, q.codes.regs)

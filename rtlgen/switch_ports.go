@@ -63,7 +63,7 @@ func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueue
 	q.priorities = addPriorities(c, p, addrBits)
 	q.addCodes(c, p, addrBits)
 	if p.Interrupts {
-		q.interrupts = c.Add("u_port_interrupts", interrupts.At(addrBits, contract.PortInterruptBase, len(contract.PortCauses())))
+		q.interrupts = c.Add("u_port_interrupts", interrupts.At(addrBits, contract.PortInterruptBase, len(p.Contract().PortCauses())))
 	}
 	return q
 }
@@ -135,7 +135,7 @@ func (q *portQueues) wire(c *graph.Composite, p params.Params, join func(port in
 			c.Connect(q.count(i, counter.Name), q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
 		}
 	}
-	q.bus(c)
+	q.bus(c, p)
 	c.LinkAs(q.regs, "m_axil_", engine, "s_axil_")
 	c.LinkAs(engine, "s_axil_", q.regs, "m_axil_")
 }
@@ -163,6 +163,10 @@ func (q *portQueues) count(port int, counter string) graph.Pin {
 		return q.sent(port, "count_frame")
 	case "PORT_TX_FULL":
 		return q.sent(port, "count_full")
+	case contract.PortMemories().CorrectedRegister():
+		return q.codes.fixed[port]
+	case contract.PortMemories().LostRegister():
+		return q.codes.lost[port]
 	}
 	return q.rx[port].Pin(map[string]string{"PORT_RX_FRAMES": "count_frame", "PORT_RX_ERROR": "count_error", "PORT_RX_LONG": "count_long",
 		"PORT_RX_HUNG": "count_hung", "PORT_RX_FULL": "count_full"}[counter])

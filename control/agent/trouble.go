@@ -56,7 +56,7 @@ func (a *Agent) newSources() (err error) {
 		s.causes = a.p.Causes()
 	}
 	if a.p.PortBytes > 0 {
-		a.sources = append(a.sources, &source{engine: -1, register: "PORT_IRQ", causes: contract.PortCauses()})
+		a.sources = append(a.sources, &source{engine: -1, register: "PORT_IRQ", causes: a.p.PortCauses()})
 	}
 	for _, s := range a.sources {
 		for i, c := range s.causes {

@@ -6,7 +6,7 @@
 //   access      addresses 0x4000 to 0x43FF are answered here, all others by whoever is behind m_axil, whose answer comes back as it is.
 //               Counter k of port p is at 0x4000 + 128 k + 4 p; an address without one, and a write with any strobe low, is answered
 //               SLVERR. A write to a counter is answered OKAY and does nothing; the low two bits of an address are not looked at
-//   latency     write response 2 cycles after address and data are both there, read data 4 cycles after the address; 4 cycles more than it
+//   latency     write response 2 cycles after address and data are both there, read data 4 cycles after the address; 3 cycles more than it
 //               takes there for what is behind m_axil
 //   throughput  one write and one read at a time, independent of each other
 //   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle

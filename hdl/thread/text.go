@@ -23,25 +23,24 @@ type instance struct {
 	module string
 	// path is its name behind those of the generate blocks around it.
 	path string
+	// turns are the variables of the generate loops around it, which count from 0.
+	turns []string
 	// moduleAt is where the module's name stands; paramsAt and portsAt are behind the parentheses that open the lists.
 	moduleAt, paramsAt, portsAt int
 }
 
-// holds tells whether one of the memories is this instance or in it: then it is built.
-func (i instance) holds(memories []graph.Memory) bool {
-	return slices.ContainsFunc(memories, func(m graph.Memory) bool { return i.is(m) || strings.HasPrefix(plain(m.Path), i.path+".") })
-}
-
-// is tells whether it is that memory.
-func (i instance) is(m graph.Memory) bool { return plain(m.Path) == i.path }
-
-// repeated tells whether it stands in a generate loop.
-func (i instance) repeated(memories []graph.Memory) bool {
-	return slices.ContainsFunc(memories, func(m graph.Memory) bool {
-		depth := strings.Count(i.path, ".") + 1
-		parts := strings.Split(m.Path, ".")
-		return len(parts) >= depth && strings.Contains(strings.Join(parts[:depth], "."), "[") && plain(strings.Join(parts[:depth], ".")) == i.path
-	})
+// built is how many times it is built, by the memories that are it or in it.
+func (i instance) built(memories []graph.Memory) int {
+	places := map[string]bool{}
+	depth := strings.Count(i.path, ".") + 1
+	for _, m := range memories {
+		if parts := strings.Split(m.Path, "."); len(parts) >= depth {
+			if place := strings.Join(parts[:depth], "."); plain(place) == i.path {
+				places[place] = true
+			}
+		}
+	}
+	return len(places)
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)
@@ -102,15 +101,15 @@ func parse(source []byte) (*text, error) {
 		return nil, errors.New("the module's list of ports has no end")
 	}
 	t := &text{headAt: all[open].at + 1, bodyAt: all[end+1].at + 1}
-	var blocks []string
+	var blocks []block
 	for i := end + 2; i < len(all); i++ {
 		switch all[i].text {
 		case "begin":
-			label := ""
+			b := block{turn: turn(all, i)}
 			if i+2 < len(all) && all[i+1].text == ":" {
-				label = all[i+2].text
+				b.label = all[i+2].text
 			}
-			blocks = append(blocks, label)
+			blocks = append(blocks, b)
 		case "end":
 			if len(blocks) == 0 {
 				return nil, errors.New("an end without its begin")
@@ -125,8 +124,36 @@ func parse(source []byte) (*text, error) {
 	return t, nil
 }
 
+// block is what begins and ends.
+type block struct {
+	label string
+	// turn is the variable of the loop that it is the body of, "" if it is of none.
+	turn string
+}
+
+// turn is the variable of the loop of which the body begins with token i, "" if it is none that counts from 0.
+func turn(all []token, i int) string {
+	depth := 0
+	for k := i - 1; k > 0; k-- {
+		switch all[k].text {
+		case ")":
+			depth++
+		case "(":
+			depth--
+		}
+		if depth > 0 {
+			continue
+		}
+		if all[k].text == "(" && all[k-1].text == "for" && all[k+2].text == "=" && all[k+3].text == "0" {
+			return all[k+1].text
+		}
+		break
+	}
+	return ""
+}
+
 // instanceAt is the instance that begins with token i: MODULE #(parameters) NAME (ports. Those without parameters are no memories and hold none.
-func instanceAt(all []token, i int, blocks []string) (instance, bool) {
+func instanceAt(all []token, i int, blocks []block) (instance, bool) {
 	if !word.MatchString(all[i].text) || i+2 >= len(all) || all[i+1].text != "#" || all[i+2].text != "(" {
 		return instance{}, false
 	}
@@ -134,6 +161,15 @@ func instanceAt(all []token, i int, blocks []string) (instance, bool) {
 	if end < 0 || end+2 >= len(all) || !word.MatchString(all[end+1].text) || all[end+2].text != "(" {
 		return instance{}, false
 	}
-	path := slices.DeleteFunc(append(slices.Clone(blocks), all[end+1].text), func(s string) bool { return s == "" })
-	return instance{module: all[i].text, path: strings.Join(path, "."), moduleAt: all[i].at, paramsAt: all[i+2].at + 1, portsAt: all[end+2].at + 1}, true
+	inst := instance{module: all[i].text, moduleAt: all[i].at, paramsAt: all[i+2].at + 1, portsAt: all[end+2].at + 1}
+	for _, b := range blocks {
+		if b.label != "" {
+			inst.path += b.label + "."
+		}
+		if b.turn != "" {
+			inst.turns = append(inst.turns, b.turn)
+		}
+	}
+	inst.path += all[end+1].text
+	return inst, true
 }

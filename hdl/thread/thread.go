@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"incforge/hdl/graph"
@@ -83,22 +84,24 @@ func (s Spec) lead(m *graph.Module, t *text, new map[string]*graph.Module, ends 
 		if to == nil {
 			continue
 		}
-		bit := count
-		if inst.holds(m.Memories) {
-			count++
-		} else {
-			bit = 0 // it is in a branch that is not built, and drives nothing
+		bit, built := count, inst.built(m.Memories)
+		count += built
+		at := strconv.Itoa(bit)
+		switch {
+		case built == 0:
+			at = "0" // it is in a branch that is not built, and drives nothing
+		case len(inst.turns) == 1:
+			at += " + " + inst.turns[0]
+		case slices.ContainsFunc(s.Signals, func(sig Signal) bool { return sig.Out }) && (built > 1 || len(inst.turns) > 1):
+			return fmt.Errorf("%s is built more than once, %d times: what its turns say can be told apart in one loop from 0 on alone", inst.path, built)
 		}
 		connections := ""
 		for _, sig := range s.Signals {
 			if sig.Out {
-				connections += fmt.Sprintf(".%s(each_%s[%d]), ", sig.Name, sig.Name, bit)
+				connections += fmt.Sprintf(".%s(each_%s[%s]), ", sig.Name, sig.Name, at)
 			} else {
 				connections += fmt.Sprintf(".%s(%s), ", sig.Name, sig.Name)
 			}
-		}
-		if inst.repeated(m.Memories) && slices.ContainsFunc(s.Signals, func(sig Signal) bool { return sig.Out }) {
-			return fmt.Errorf("%s is built more than once: what its turns say cannot be told apart", inst.path)
 		}
 		edits = append(edits, edit{at: inst.moduleAt, drop: len(inst.module), put: to.Name}, edit{at: inst.portsAt, put: connections})
 		if !ends[inst.module] {

@@ -3,6 +3,7 @@
 package thread_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,6 +126,29 @@ func TestThrough(t *testing.T) {
 	assert.Equal(t, "u_h.gen_a.u_m.u_in", got.Memories[0].Path, "a memory in a module of a module")
 }
 
+const loop = `module loop (input wire clk);
+    m_old #(.BITS(2)) u_first (.clk(clk));
+    genvar e;
+    generate
+        for (e = 0; e < 3; e = e + 1) begin : gen_turn
+            m_old #(.BITS(2)) u_m (.clk(clk));
+        end
+    endgenerate
+    m_old #(.BITS(2)) u_last (.clk(clk));
+endmodule
+`
+
+// TestThroughLoop: each turn of a loop says for itself what it has to.
+func TestThroughLoop(t *testing.T) {
+	t.Parallel()
+	got, err := thread.Through(module("loop", loop, "u_first", "gen_turn[0].u_m", "gen_turn[1].u_m", "gen_turn[2].u_m", "u_last"), spec())
+	require.NoError(t, err)
+	for _, want := range []string{"u_first (.in(in), .out(each_out[0])", "u_m (.in(in), .out(each_out[1 + e])", "u_last (.in(in), .out(each_out[4])", "wire [4:0] each_out;"} {
+		assert.Contains(t, string(got.Source), want)
+	}
+	assert.Equal(t, "gen_turn[2].u_m.u_in", got.Memories[3].Path)
+}
+
 func TestThroughLeavesOthers(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]*graph.Module{
@@ -144,7 +168,8 @@ func TestThroughRefuses(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		"loop":      {holder, []string{"gen_a[0].u_m", "gen_a[1].u_m"}, "is built more than once"},
+		"no loop":   {holder, []string{"gen_a[0].u_m", "gen_a[1].u_m"}, "is built more than once"},
+		"from 1":    {strings.Replace(loop, "e = 0", "e = 1", 1), []string{"gen_turn[1].u_m", "gen_turn[2].u_m"}, "is built more than once"},
 		"none":      {holder, nil, "none is built"},
 		"no module": {"// nothing\n", []string{"u"}, "no module in the text"},
 		"no end":    {"module holder (input wire clk", []string{"u"}, "has no end"},

@@ -8,7 +8,7 @@
 //               that is enabled, is answered SLVERR; one to the counter OKAY, and ignored. What is written for an endpoint that no group
 //               has is ignored, and it reads 0. The low two bits of an address are not looked at
 //   copy        the counter reads a copy: taken when COUNTER_SNAPSHOT.hold is written 1, and, while that is 0, by every read of a counter's low word
-//   latency     write response 2 cycles after address and data are both there, read data 4 cycles after the address; 4 cycles more than it
+//   latency     write response 2 cycles after address and data are both there, read data 4 cycles after the address; 3 cycles more than it
 //               takes there for what is behind m_axil
 //   throughput  one write and one read at a time, independent of each other
 //   bus         every output of the register bus is a flip-flop; nothing goes from an input to an output in a cycle

@@ -786,7 +786,7 @@ func drawn(t *rapid.T) Params {
 	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
 	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
-	p.ECCAll = p.ECC && (p.Mode != 1 || rapid.IntRange(0, 9).Draw(t, "all of Mode I") == 0) && rapid.Bool().Draw(t, "all")
+	p.ECCAll = p.ECC && rapid.Bool().Draw(t, "all")
 	p.MemoryPins = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 64, 256, 257, -1}).Draw(t, "memory pins")
 	p.InBand = rapid.Bool().Draw(t, "in_band")
 	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")

@@ -33,7 +33,6 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.ports()
 	c.cutThrough()
 	c.tree()
-	c.checkBits()
 	return c.out
 }
 
@@ -108,13 +107,6 @@ func (c *checker) priorities() {
 	case p.Priorities == 1 || !c.ok("priorities"):
 	case p.PortBytes == 0 && c.ok("port_bytes"):
 		c.refuse("priorities", strconv.Itoa(p.Priorities), "1 with port_bytes: 0", "a port without queues has no order to choose")
-	}
-}
-
-// checkBits looks at what check bits on all memories do not go with.
-func (c *checker) checkBits() {
-	if p := c.p; p.ECCAll && p.Mode == 1 && c.ok("ecc", "mode") {
-		c.refuse("ecc", eccAll, "true or false with mode 1", "no block contains a lost word of Mode I's queue pairs")
 	}
 }
 

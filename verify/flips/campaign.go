@@ -183,6 +183,10 @@ func (c *campaign) once(e *engine, t upset.Target, kind contract.MemoryKind, r *
 	if err != nil {
 		return err
 	}
+	calls, err := e.listen(kind, before)
+	if err != nil {
+		return err
+	}
 	if err := e.Upset(command); err != nil {
 		return err
 	}
@@ -198,6 +202,9 @@ func (c *campaign) once(e *engine, t upset.Target, kind contract.MemoryKind, r *
 		if r.Bits == 2 && now != before {
 			break
 		}
+	}
+	if err := calls.heard(e, now); err != nil {
+		return fmt.Errorf("%s: %w", t.Path, err)
 	}
 	if now != before {
 		r.Seen++

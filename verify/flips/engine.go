@@ -47,6 +47,8 @@ type group struct {
 	ends     []inc.Endpoint
 	hosts    []*host.Host
 	expected [][]byte
+	// packets are the payloads that each endpoint is to be sent, and sends as many of the same lengths.
+	packets [][][]byte
 }
 
 // Idle is never true: memories are upset whenever it pleases.
@@ -92,7 +94,10 @@ func (e *engine) start() error {
 	}
 	for g, x := range e.groups {
 		x.set.Start = roce.PSN(e.rand.Uint32() & roce.PSNMask)
-		x.expected, x.hosts = nil, nil
+		x.expected, x.hosts, x.packets = nil, nil, make([][][]byte, len(x.ends))
+		for i := range x.ends {
+			e.connect(x, i)
+		}
 		for i, ep := range x.ends {
 			if err := e.ctl.SetEndpoint(g*e.man.Params.EPS()+i, ep); err != nil {
 				return err
@@ -106,8 +111,12 @@ func (e *engine) start() error {
 			return fmt.Errorf("group %d does not start: %w", g, errors.Join(err, ErrWrong))
 		}
 		for _, ep := range x.ends {
+			window := 1 << x.set.Log2N >> 1
+			if e.man.Params.Mode == 1 {
+				window *= e.man.Params.MessageBytes / ep.PathMTU
+			}
 			h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN, PeerQPN: ep.LocalQPN,
-				UDPPort: 0xC001, TTL: 64, Start: x.set.Start, PathMTU: e.man.Params.MTUBytes, Window: 1 << x.set.Log2N >> 1, Timeout: timeout, RNRCode: 1,
+				UDPPort: 0xC001, TTL: 64, Start: ep.RQPSN, Expect: &ep.SQPSN, PathMTU: ep.PathMTU, Strict: e.man.Params.Mode == 1, Window: window, Timeout: timeout, RNRCode: 1,
 				CyclesPerMicrosecond: e.man.Params.CyclesPerMicrosecond()})
 			if err != nil {
 				return err
@@ -118,6 +127,22 @@ func (e *engine) start() error {
 	}
 	return nil
 }
+
+// connect gives an endpoint of a group its first PSNs and its path MTU: those of the group, in Mode I its own.
+func (e *engine) connect(x *group, i int) {
+	ep, p := &x.ends[i], e.man.Params
+	ep.RQPSN, ep.SQPSN, ep.PathMTU = x.set.Start, x.set.Start, p.MTUBytes
+	if p.Mode != 1 {
+		return
+	}
+	ep.RQPSN, ep.SQPSN = roce.PSN(e.rand.Uint32()&roce.PSNMask), roce.PSN(e.rand.Uint32()&roce.PSNMask)
+	for least := max(leastMTU, 2*p.BusBytes); ep.PathMTU > least && e.rand.IntN(2) == 0; {
+		ep.PathMTU /= 2
+	}
+}
+
+// leastMTU is the least path MTU of RoCE.
+const leastMTU = 256
 
 // timeout is that of hosts, in cycles.
 const timeout = 4000
@@ -191,11 +216,14 @@ func (e *engine) run(cycles uint64) error {
 	return nil
 }
 
-// post gives all hosts of a group a message of one packet.
+// post gives all hosts of a group a message of one packet, in Mode I now and then of several.
 func (e *engine) post(x *group) {
 	words := 1 + e.rand.IntN(16)
 	if e.rand.IntN(16) == 0 {
 		words = e.man.Params.MTUBytes / 4
+		if e.man.Params.Mode == 1 {
+			words = 1 + e.rand.IntN(e.man.Params.MessageBytes/4)
+		}
 	}
 	sum := make([]byte, 4*words)
 	for _, h := range x.hosts {
@@ -208,6 +236,9 @@ func (e *engine) post(x *group) {
 		h.Post(host.Message{Payload: m})
 	}
 	x.expected = append(x.expected, sum)
+	for i, ep := range x.ends {
+		x.packets[i] = slices.AppendSeq(x.packets[i], slices.Chunk(sum, ep.PathMTU))
+	}
 }
 
 // pass offers a frame that is not the engine's; BYPASS_PORT is as after reset, so it leaves where it came in.
@@ -289,15 +320,14 @@ func (e *engine) right(port int, p *roce.Packet) error {
 		if ep.Port != port || ep.RemoteIP != p.DstIP || ep.RemoteMAC != p.DstMAC || ep.LocalIP != p.SrcIP || ep.LocalMAC != p.SrcMAC {
 			return fmt.Errorf("addresses of no endpoint: %v", p)
 		}
-		n := p.PSN.Diff(x.set.Start)
 		if !p.Op.IsSend() {
-			if n < -1 || n >= len(x.expected) {
-				return fmt.Errorf("acknowledges what was never sent: %v, message %d of %d", p, n, len(x.expected))
+			if n := p.PSN.Diff(ep.RQPSN); n < -1 || n >= len(x.packets[at]) {
+				return fmt.Errorf("acknowledges what was never sent: %v, packet %d of %d", p, n, len(x.packets[at]))
 			}
 			return nil
 		}
-		if n < 0 || n >= len(x.expected) || !bytes.Equal(p.Payload, x.expected[n]) {
-			return fmt.Errorf("a wrong result with a right ICRC: %v, message %d of %d", p, n, len(x.expected))
+		if n := p.PSN.Diff(ep.SQPSN); n < 0 || n >= len(x.packets[at]) || !bytes.Equal(p.Payload, x.packets[at][n]) {
+			return fmt.Errorf("a wrong result with a right ICRC: %v, packet %d of %d", p, n, len(x.packets[at]))
 		}
 		return nil
 	}

@@ -40,14 +40,15 @@ func TestIDs(t *testing.T) {
 	require.ErrorContains(t, err, "have one number")
 }
 
-// long skips what takes a compiler minutes: make long. It needs a generated mini with ecc: all, memory_pins: 64 and port_bytes in INCFORGE_FLIPS.
-func long(t *testing.T) string {
+// long skips what takes a compiler minutes: make long. It needs, in the folder INCFORGE_FLIPS, mini and mini1, generated with ecc: all, memory_pins: 64
+// and interrupts, mini with port_bytes too.
+func long(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("INCFORGE_FLIPS")
 	if dir == "" {
-		t.Skip("compiles mini fifteen times: make long")
+		t.Skip("compiles mini and mini1 some twenty times: make long")
 	}
-	return dir
+	return filepath.Join(dir, name)
 }
 
 func run(t *testing.T, dir string, kinds ...string) error {
@@ -64,25 +65,48 @@ func run(t *testing.T, dir string, kinds ...string) error {
 
 // TestLongFaults: mistakes in what protects the memories are found, each by what it lets out or does not count.
 func TestLongFaults(t *testing.T) {
-	dir := long(t)
+	dir := long(t, "mini")
 	require.NoError(t, run(t, dir))
 	require.NoError(t, run(t, dir, "ports"))
-	for name, c := range map[string]struct{ file, from, to, kind string }{
-		"double not found, state":     {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
-		"double not found, tables":    {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "tables"},
-		"single not counted":          {"inc_ecc_out.v", "assign fixed = (fresh_reg", "assign fixed = (1'b0 && fresh_reg", "tables"},
-		"check bit not stored":        {"inc_ecc_in.v", "{whole[38:32], whole[REST-1:0]}", "{1'b0, whole[37:32], whole[REST-1:0]}", "tables"},
-		"frames of a halted engine":   {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "tables"},
-		"bypass of a lost record":     {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
-		"lost word of the ring":       {"inc_aggregate_data.v", "|| (x_take && word_bad_reg)", "", "packets"},
-		"lost word of a result":       {"inc_ecc_out.v", "data | ({BITS{data_bad}}", "data | ({BITS{1'b0}}", "replay"},
-		"lost beat of a bypassed":     {"inc_ecc_out.v", "wire [FRAME-1:0] err = {bad,", "wire [FRAME-1:0] err = {1'b0,", "bypass"},
-		"ports, check bit not stored": {"inc_ecc_in.v", "{whole[71:64], whole[REST-1:0]}", "{1'b0, whole[70:64], whole[REST-1:0]}", "ports"},
-		"ports, lost word leaves":     {"inc_ecc_leave.v", "stands_reg ? user_reg : err_reg", "1'b0", "ports"},
-		"ports, err that entered":     {"inc_ecc_port.v", "{ecc_mark, wdata}", "{1'b0, wdata}", "ports"},
-		"ports, lost not counted":     {"inc_ecc_port_regs.v", "if (lost[g]) begin", "if (1'b0 && lost[g]) begin", "ports"},
-		"nothing waits for CLEAR":     {"inc_ecc_regs.v", "&& !moves && &idle_reg", "", "tables"},
-	} {
+	faults(t, dir, map[string]fault{
+		"double not found, state":      {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
+		"double not found, tables":     {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "tables"},
+		"single not counted":           {"inc_ecc_out.v", "assign fixed = (fresh_reg", "assign fixed = (1'b0 && fresh_reg", "tables"},
+		"check bit not stored":         {"inc_ecc_in.v", "{whole[38:32], whole[REST-1:0]}", "{1'b0, whole[37:32], whole[REST-1:0]}", "tables"},
+		"frames of a halted engine":    {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "tables"},
+		"bypass of a lost record":      {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
+		"lost word of the ring":        {"inc_aggregate_data.v", "|| (x_take && word_bad_reg)", "", "packets"},
+		"lost word of a result":        {"inc_ecc_out.v", "data | ({BITS{data_bad}}", "data | ({BITS{1'b0}}", "replay"},
+		"lost beat of a bypassed":      {"inc_ecc_out.v", "wire [FRAME-1:0] err = {bad,", "wire [FRAME-1:0] err = {1'b0,", "bypass"},
+		"ports, check bit not stored":  {"inc_ecc_in.v", "{whole[71:64], whole[REST-1:0]}", "{1'b0, whole[70:64], whole[REST-1:0]}", "ports"},
+		"ports, lost word leaves":      {"inc_ecc_leave.v", "stands_reg ? user_reg : err_reg", "1'b0", "ports"},
+		"ports, err that entered":      {"inc_ecc_port.v", "{ecc_mark, wdata}", "{1'b0, wdata}", "ports"},
+		"ports, lost not counted":      {"inc_ecc_port_regs.v", "if (lost[g]) begin", "if (1'b0 && lost[g]) begin", "ports"},
+		"nothing waits for CLEAR":      {"inc_ecc_regs.v", "&& !moves && &idle_reg", "", "tables"},
+		"cause of a lost word":         {"mini_core.v", "ecc_any_lost}", "1'b0}", "state"},
+		"ports, cause of a lost word":  {"mini_switch.v", ".from    ({lost_p0_any, lost_p1_any, lost_p2_any, lost_p3_any})", ".from    (4'd0)", "ports"},
+		"ports, cause of a right word": {"mini_switch.v", ".from    ({fixed_p0_any, fixed_p1_any, fixed_p2_any, fixed_p3_any})", ".from    ({fixed_p0_any, fixed_p1_any, fixed_p2_any, 1'b1})", "ports"},
+	})
+}
+
+// TestLongFaultsOfMessages: the same of Mode I.
+func TestLongFaultsOfMessages(t *testing.T) {
+	dir := long(t, "mini1")
+	require.NoError(t, run(t, dir))
+	faults(t, dir, map[string]fault{
+		"double not found, state":              {"inc_ecc_out.v", "assign part_bad[PARTS-1]   = poison || beyond;", "assign part_bad[PARTS-1]   = 1'b0;", "state"},
+		"frames of a halted engine":            {"inc_ecc_contain.v", "inside_reg ? sunk_reg : halt", "inside_reg ? sunk_reg : 1'b0", "state"},
+		"turns of a loop that are not led out": {"inc_send_message.v", "assign ecc_lost = |each_ecc_lost;", "assign ecc_lost = |each_ecc_lost[1:0];", "state"},
+		"state that does not halt":             {"mini1_core.v", "HALTS  (3)", "HALTS  (1)", "state"},
+	})
+}
+
+// fault is a mistake in the text of a file, and the kind of memories in which it is looked for.
+type fault struct{ file, from, to, kind string }
+
+// faults plants each alone, and has it found.
+func faults(t *testing.T, dir string, all map[string]fault) {
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			with := copied(t, dir)
 			at := filepath.Join(with, "rtl", c.file)
@@ -90,7 +114,7 @@ func TestLongFaults(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(text), c.from)
 			require.NoError(t, os.WriteFile(at, []byte(strings.Replace(string(text), c.from, c.to, 1)), 0o644))
-			if name == "double not found, state" || name == "double not found, tables" { // in codewords of all widths
+			if strings.HasPrefix(name, "double not found") { // in codewords of all widths
 				require.NoError(t, os.WriteFile(at, []byte(strings.ReplaceAll(string(text), c.from, c.to)), 0o644))
 			}
 			err = run(t, with, c.kind)

@@ -93,14 +93,11 @@ func (s *spoilt) stranger() []byte { return s.e.T.Words(max(60, s.e.T.Params.Por
 // long is a time in which a frame goes through both queues and the engine.
 func (s *spoilt) long() uint64 {
 	p := s.e.T.Params
-	slow := 1.0 // cycles that a byte takes
+	slow := 0.0 // cycles that a byte takes
 	for i := range p.Ports {
 		cycles := 1 / float64(p.PortWidth(i))
 		if mhz := p.PortMHz(i); mhz > 0 {
 			cycles *= max(1, float64(p.ClockMHz)/mhz)
-		}
-		if i == 0 {
-			slow = cycles
 		}
 		slow = max(slow, cycles)
 	}
