@@ -25,7 +25,6 @@ func noVerilog(p params.Params) error {
 		key, value, allowed, why string
 		refused                  bool
 	}{
-		{"in_band", strconv.FormatBool(p.InBand), "false with no_releases: false", "who sends releases knows no ranges", p.InBand && !p.NoReleases},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
 		if r.refused {
@@ -75,7 +74,7 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 		m.poisoned = c.Add("u_poisoned", sendmessage.Poisoned{EPW: d.EPBits, EIW: d.EIBits, Groups: p.Groups, WordsW: d.WordCountBits})
 	}
 	if !p.NoReleases {
-		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Park: leaf.Bit(p.Park), Counters: counters})
+		m.release = c.Add("u_release", sendmessage.Release{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, OffW: d.MessageLenBits, Park: leaf.Bit(p.Park), InBand: leaf.Bit(p.InBand), Counters: counters})
 	}
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
@@ -203,6 +202,11 @@ func (m *messageBlocks) releases(c *graph.Composite, b *blocks) {
 		c.Connect(b.slots.Pin(name), r.Pin(name))
 	}
 	c.Link(b.decide, r, "start_")
+	c.Link(b.decide, r, "rng_")
+	if _, ranges := r.Module.Port("grp_owes"); ranges {
+		c.Connect(r.Pin("grp_owes"), b.decide.Pin("grp_owes"))
+		c.Connect(b.decide.Pin("ctl_open"), r.Pin("ctl_open"))
+	}
 	c.Connect(m.send.Pin("snd_done"), r.Pin("snd_done"))
 	c.Connect(r.Pin("snd_owe"), m.send.Pin("snd_owe"))
 	c.Link(r, m.send, "rel_")
@@ -219,7 +223,11 @@ func (m *messageBlocks) ranges(c *graph.Composite, b *blocks, ctl *graph.Instanc
 	c.Connect(b.decide.Pin("ctl_open"), ctl.Pin("ctl_open"))
 	c.Connect(b.decide.Pin("ctl_busy"), b.steps.Pin("ctl_busy"))
 	c.Link(ctl, b.steps, "map_")
-	c.Connect(ctl.Pin("open_rng"), m.send.Pin("open_rng"))
+	if m.release == nil {
+		c.Connect(ctl.Pin("open_rng"), m.send.Pin("open_rng"))
+	} else {
+		c.Open(ctl.Pin("open_rng"), "iterations have numbers")
+	}
 	for _, port := range b.steps.Module.Ports {
 		if name, asks := strings.CutPrefix(port.Name, "ask_"); name == "psn" {
 			c.Open(b.steps.Pin(port.Name), "messages have numbers of their own")

@@ -45,7 +45,6 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	rules.Refuse(p.Open < 0 || p.Open > 1 || p.Open == 1 && p.MessageBytes == p.UnitBytes, "OPEN must be 0, or 1 where a message has more than one unit")
 	rules.Refuse(p.UnitW != p.SlotW+p.innerBits(), "SLOT_W must be 1 to 22, and UNIT_W hold the units of all slots")
 	rules.Refuse(p.LenW > p.offsetBits(), "a payload must fit MESSAGE_BYTES")
-	rules.Refuse(p.Release != 0 && p.InBand != 0, "releases and in-band groups exclude one another")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -112,6 +111,10 @@ func (p CheckMessage) ports() []graph.Port {
 	if p.Release != 0 {
 		releases = []graph.Port{leaf.In("grp_releases", p.Groups*p.MaskW), leaf.Out("start_we", 1), leaf.Out("start_group", p.GroupBits()),
 			leaf.Out("start_a", 24), leaf.Out("start_b", 24)}
+	}
+	if p.Release != 0 && p.InBand != 0 {
+		releases = append(releases, leaf.In("grp_owes", p.Groups), leaf.Out("rng_group", p.GroupBits()), leaf.Out("rng_we", 1), leaf.Out("rng_last", 24),
+			leaf.Out("rng_senders", p.MaskW), leaf.Out("rng_a", 1), leaf.Out("rng_b", 1))
 	}
 	return slices.Concat(
 		[]graph.Port{

@@ -49,6 +49,7 @@
 `ifdef INC_RELEASE
 //   release     start_* says, a cycle behind it, where both pools of a group are acknowledged to; who is in grp_releases may acknowledge
 `ifdef INC_MESSAGE_RANGES
+//               rng_* says with data that is taken what its range is; no other range opens as long as the group is in grp_owes
 //   not done    what endpoints are sent is SendMessage's
 `else
 //   not done    in-band groups; what endpoints are sent is SendMessage's
@@ -111,6 +112,17 @@ module inc_check_message #(
     output reg  [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] start_group,
     output reg  [23:0]         start_a,
     output reg  [23:0]         start_b,
+`ifdef INC_MESSAGE_RANGES
+    // groups of which a range's releases are not acknowledged
+    input  wire [GROUPS-1:0]   grp_owes,
+    // the group of a range that begins with ctl_open; the range that data is of: its last message, who sends, the pools that it uses
+    output wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] rng_group,
+    output wire                rng_we,
+    output wire [23:0]         rng_last,
+    output wire [MASK_W-1:0]   rng_senders,
+    output wire                rng_a,
+    output wire                rng_b,
+`endif
 `endif
     // endpoints whose connection was ended, MASK_W bits a group
     output reg  [GROUPS*MASK_W-1:0] grp_invalid,
@@ -690,6 +702,10 @@ module inc_check_message #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re(look), .raddr(look_group), .rdata({pipe_set, pipe_n}));
+`ifdef INC_MESSAGE_RANGES
+    // the number of the frame's range, 0 in a fixed group
+    wire [1:0]        c_number = c_rng & {2{c_ranged}};
+`endif
     // what data goes by that is sent without a frame
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(CTX_W), .ADDR_W(GRP_W)) u_contexts (
         .clk(clk), .we(ctx_we || init_take), .waddr(init_take ? init_group : c_group),
@@ -767,8 +783,6 @@ module inc_check_message #(
 `endif
 
 `ifdef INC_MESSAGE_RANGES
-    // the number of the frame's range, 0 in a fixed group
-    wire [1:0]        c_number = c_rng & {2{c_ranged}};
     // a range is through when the pools that it uses are; before the first one both begin behind what stands for its last message
     wire [23:0]       left_a   = heads[0 +: 24] + ~c_end, left_b = heads[HEAD_W +: 24] + ~c_end;
     wire              uses_a   = c_reduces || (!c_spreads && c_parent_mask != NOBODY);
@@ -917,7 +931,11 @@ module inc_check_message #(
             f_wrong_role <= !d_up && !d_down && !c_ranged;
             f_outside    <= c_ranged && d_starts && ((!d_up && !d_down) || f_left == 24'd0);
             f_begins     <= e_message == c_begin;
+`ifdef INC_RELEASE
+            f_drained    <= is_drained && (grp_owes & c_one) == {GROUPS{1'b0}};
+`else
             f_drained    <= is_drained;
+`endif
 `else
             f_wrong_role <= !d_up && !d_down;
 `endif
@@ -1122,6 +1140,16 @@ module inc_check_message #(
     assign wr_ext      = old_known ? old_ext : imm;
     assign wr_ce       = old_ce || c_ce;
     assign ctx_we      = wr_en;
+`ifdef INC_RELEASE
+`ifdef INC_MESSAGE_RANGES
+    assign rng_group   = c_group;
+    assign rng_we      = wr_en && c_ranged;
+    assign rng_last    = c_end;
+    assign rng_senders = c_reduces ? c_in_mask : c_in_mask | c_parent_mask;
+    assign rng_a       = uses_a;
+    assign rng_b       = !c_reduces;
+`endif
+`endif
 
     // what is taken raises top and done
     wire [23:0]       done_next = r_completes ? message_up : k_done;

@@ -5,13 +5,22 @@
 // Contract
 //   iterations  of a group in grp_release, of grp_iteration messages, from init_psn on; 0 messages: it never ends. Hosts are told that sent
 //               in it (grp_hears)
+`ifdef INC_MESSAGE_RANGES
+//   ranges      of an in-band group an iteration is a range; rng_we says with data what its range is. From then on to the last release's
+//               acknowledgement the group is in grp_owes, if somebody is told, and has no other range; nothing is news then
+`endif
 //   begin       start_* names both pools' first message that is not acknowledged. When the pools that the group has come to the end of its iteration,
 //               every endpoint of the group is offered to CheckMessage in turn, as a timer's action; that becomes a job of SendMessage, snd_owe:
 //               PSNs on the endpoint's wire are one further from then on, if it is owed a release, and count in the iteration that begins
 //   send        a release is SendMessage's: one packet that the endpoint lags by, until it is acknowledged (rel_told)
 //   end         when nobody is owed one, the next iteration has begun, and both pools are offered as news
 //   bounds      ctx_limit and ctx_open without what lies behind the iteration; see_ok low for it
+`ifdef INC_MESSAGE_RANGES
+//   numbers     tx_rng is the number, modulo 4, of the iterations and ranges (ctl_open) that have begun in the group that a frame is made for;
+//               rel_rng is that of the job's group
+`else
 //   numbers     tx_rng is the number of the iteration, modulo 4, of the group that a frame is made for
+`endif
 //   actions     out_act_* are in_act_*, or its own; a change from one to the other takes a cycle in which there is none. What CheckMessage took by
 //               snd_act is a job of whose it was
 //   counting    out_count is in_count, with TX_RELEASE a cycle behind rel_puts
@@ -22,9 +31,16 @@
 `ifdef INC_PARK
 //   parking     a group whose iteration is acknowledged is not drained before nobody is owed a release: out_park_drained is in_park_drained
 //               without such groups
+`ifdef INC_MESSAGE_RANGES
+`else
 //   not done    in-band groups
+`endif
+`else
+`ifdef INC_MESSAGE_RANGES
+//   not done    groups that are parked
 `else
 //   not done    in-band groups; groups that are parked
+`endif
 `endif
 `default_nettype none
 
@@ -75,6 +91,19 @@ module inc_release #(
     input  wire [23:0]              start_a,
     input  wire [23:0]              start_b,
 
+`ifdef INC_MESSAGE_RANGES
+    // a range begins; the one that data is of: its last message, who sends in it, the pools that it uses
+    input  wire                     ctl_open,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] rng_group,
+    input  wire                     rng_we,
+    input  wire [23:0]              rng_last,
+    input  wire [MASK_W-1:0]        rng_senders,
+    input  wire                     rng_a,
+    input  wire                     rng_b,
+    // groups whose range is not over before releases are acknowledged
+    output wire [GROUPS-1:0]        grp_owes,
+
+`endif
     // what SendMessage offers, and what CheckMessage is offered
     input  wire                     in_act_valid,
     input  wire                     in_act_soon,
@@ -204,10 +233,23 @@ module inc_release #(
             wire              has_parent = parent_reg != NOBODY;
             wire [MASK_W-1:0] senders = collective_reg == REDUCE ? in_reg : in_reg | parent_reg;
             wire [22:0]       length  = grp_iteration[23*g +: 23];
+`ifdef INC_MESSAGE_RANGES
+            reg               ranged_reg;       // the group is in a range
+            reg               armed_reg;        // whose releases are to come
+            reg  [MASK_W-1:0] sends_reg;
+            reg               a_reg, b_reg;
+            wire [MASK_W-1:0] tells   = ranged_reg ? sends_reg : length != 23'd0 ? senders : NOBODY;
+            wire [MASK_W-1:0] hears   = grp_release[g] ? tells & host_reg : NOBODY;
+            // the pools that it has: aggregation, broadcast
+            wire              has_a = ranged_reg ? a_reg : has_parent && collective_reg != BROADCAST;
+            wire              has_b = ranged_reg ? b_reg : collective_reg != REDUCE;
+            wire              ends_range = ranged_reg && releasing_reg && owed_reg == NOBODY;
+`else
             wire [MASK_W-1:0] hears   = grp_release[g] && length != 23'd0 ? senders & host_reg : NOBODY;
             // the pools that it has: aggregation, broadcast
             wire              has_a = has_parent && collective_reg != BROADCAST;
             wire              has_b = collective_reg != REDUCE;
+`endif
             wire              at_end = (!has_a || start_a == bound_reg) && (!has_b || start_b == bound_reg);
             wire              mine  = walk_group == G && !walk_void;
 
@@ -250,6 +292,10 @@ module inc_release #(
                     due_reg       <= 1'b0;
                     walks_reg     <= 1'b0;
                     releasing_reg <= 1'b0;
+`ifdef INC_MESSAGE_RANGES
+                    ranged_reg    <= 1'b0;
+                    armed_reg     <= 1'b0;
+`endif
                 end else begin
                     if (start_we && start_group == G && bounded[g] && !releasing_reg && !walks_reg && at_end) begin
                         due_reg <= 1'b1;
@@ -267,6 +313,23 @@ module inc_release #(
                         releasing_reg <= 1'b0;
                         bound_reg     <= bound_reg + {1'b0, length};
                     end
+`ifdef INC_MESSAGE_RANGES
+                    if (ctl_open && rng_group == G) begin
+                        number_reg <= number_reg + 2'd1;
+                    end
+                    if (rng_we && rng_group == G) begin
+                        ranged_reg <= 1'b1;
+                        armed_reg  <= 1'b1;
+                        sends_reg  <= rng_senders;
+                        a_reg      <= rng_a;
+                        b_reg      <= rng_b;
+                        bound_reg  <= rng_last + 24'd1;
+                    end
+                    if (ends_range) begin
+                        releasing_reg <= 1'b0;
+                        armed_reg     <= 1'b0;
+                    end
+`endif
                 end
                 if (rst) begin
                     due_reg       <= 1'b0;
@@ -275,12 +338,21 @@ module inc_release #(
                 end
             end
 
+`ifdef INC_MESSAGE_RANGES
+            assign bounded[g]  = hears != NOBODY && (armed_reg || !ranged_reg);
+            assign grp_owes[g] = bounded[g] && ranged_reg && !ends_range;
+`else
             assign bounded[g] = hears != NOBODY;
+`endif
 `ifdef INC_PARK
             assign owing_group[g] = park_group == G && (due_reg || walks_reg || releasing_reg);
 `endif
             assign due[g]     = due_reg && grp_live[g];
+`ifdef INC_MESSAGE_RANGES
+            assign over[g]    = releasing_reg && owed_reg == NOBODY && grp_live[g] && !ranged_reg;
+`else
             assign over[g]    = releasing_reg && owed_reg == NOBODY && grp_live[g];
+`endif
             assign bounds[24*g +: 24]          = bound_reg;
             assign numbers[2*g +: 2]           = number_reg;
             assign owed[MASK_W*g +: MASK_W]    = owed_reg;
@@ -295,7 +367,11 @@ module inc_release #(
     wire [GROUPS-1:0] first_over = over & (~over + {{(GROUPS-1){1'b0}}, 1'b1});
     wire              last_ep    = walk_ep == LAST_EP[EP_W-1:0];
     reg  [GRP_W-1:0]  due_group, over_group;
+`ifdef INC_MESSAGE_RANGES
+    reg  [1:0]        job_number;
+`else
     reg  [1:0]        walk_number;
+`endif
     reg  [MASK_W-1:0] walk_hears, job_owed, job_sent;
     reg  [23:0]       job_bound;
     reg               job_bounded;
@@ -304,7 +380,11 @@ module inc_release #(
     always @* begin
         due_group   = {GRP_W{1'b0}};
         over_group  = {GRP_W{1'b0}};
+`ifdef INC_MESSAGE_RANGES
+        job_number  = 2'd0;
+`else
         walk_number = 2'd0;
+`endif
         walk_hears  = NOBODY;
         job_owed    = NOBODY;
         job_sent    = NOBODY;
@@ -314,7 +394,11 @@ module inc_release #(
         for (k = 0; k < GROUPS; k = k + 1) begin
             due_group   = due_group | (first_due[k] ? k[GRP_W-1:0] : {GRP_W{1'b0}});
             over_group  = over_group | (first_over[k] ? k[GRP_W-1:0] : {GRP_W{1'b0}});
+`ifdef INC_MESSAGE_RANGES
+            job_number  = job_number | (job_group == k[GRP_W-1:0] ? numbers[2*k +: 2] : 2'd0);
+`else
             walk_number = walk_number | (walk_group == k[GRP_W-1:0] ? numbers[2*k +: 2] : 2'd0);
+`endif
             walk_hears  = walk_hears | (walk_group == k[GRP_W-1:0] ? grp_hears[MASK_W*k +: MASK_W] : NOBODY);
             job_owed    = job_owed | (job_group == k[GRP_W-1:0] ? owed[MASK_W*k +: MASK_W] : NOBODY);
             job_sent    = job_sent | (job_group == k[GRP_W-1:0] ? sent[MASK_W*k +: MASK_W] : NOBODY);
@@ -391,7 +475,11 @@ module inc_release #(
     assign out_snd_note = in_snd_note || (in_snd_act && news);
     assign snd_owe      = in_snd_act && owing;
     assign rel_owes     = !walk_void && one_of(walk_hears, walk_ep);
+`ifdef INC_MESSAGE_RANGES
+    assign rel_rng      = job_number;
+`else
     assign rel_rng      = walk_number;
+`endif
     assign rel_owed     = one_of(job_owed, rel_ei[EP_W-1:0]);
     assign rel_sent     = one_of(job_sent, rel_ei[EP_W-1:0]);
 

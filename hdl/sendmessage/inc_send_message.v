@@ -34,12 +34,19 @@
 `ifdef INC_MESSAGE_RANGES
 //   ranges      snd_open begins a range for an endpoint, who has acknowledged everything, with message ctx_limit: all endpoints of the group, one
 //               after the other. They then count packets from the highest number that one of them has come to, and off_* tell where on the
+`ifdef INC_RELEASE
+//               wire that is, for range rel_rng. 4 cycles
+`else
 //               wire that is, for range open_rng. 4 cycles
+`endif
 `endif
 `ifdef INC_RELEASE
 //   release     snd_owe sets an endpoint whose packets are all acknowledged back by one packet, which is a message of no length as long as
 //               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 5 cycles
+`ifdef INC_MESSAGE_RANGES
+`else
 //   not done    ranges: a group's messages begin once, at its start
+`endif
 `else
 `ifdef INC_MESSAGE_RANGES
 //   not done    releases
@@ -104,9 +111,14 @@ module inc_send_message #(
     input  wire                     snd_act,
     input  wire                     snd_note,
 `ifdef INC_MESSAGE_RANGES
+`ifdef INC_RELEASE
+    // or an endpoint begins a range, of number rel_rng modulo 4
+    input  wire                     snd_open,
+`else
     // or an endpoint begins a range, of that number modulo 4
     input  wire                     snd_open,
     input  wire [1:0]               open_rng,
+`endif
 `endif
 `ifdef INC_RELEASE
     // or an endpoint begins an iteration, of that number modulo 4; it is owed a release of the one before
@@ -236,8 +248,14 @@ module inc_send_message #(
     // ---- the job ----
 
 `ifdef INC_RELEASE
+`ifdef INC_MESSAGE_RANGES
+    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_owe || snd_open);
+    reg               owe_reg, open_reg;
+    wire              opens = seen && open_reg;
+`else
     wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_owe);
     reg               owe_reg;
+`endif
 `else
 `ifdef INC_MESSAGE_RANGES
     wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_open);
@@ -332,6 +350,8 @@ module inc_send_message #(
 `ifdef INC_RELEASE
     // A release has a PSN of its own, which the packets of the pool do not count: behind it they are one further on the wire.
     wire        owes = seen && owe_reg && rel_owes && live;
+`ifdef INC_MESSAGE_RANGES
+`else
     wire [23:0] gone;                       // releases that the endpoint was owed
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_gone (
         .clk   (clk),
@@ -356,7 +376,8 @@ module inc_send_message #(
     assign off_rng = off_rng_reg;
     assign off_in  = off_late ? off_psn : first_psn;
     assign off_out = off_late ? off_psn : first_psn;
-`else
+`endif
+`endif
 `ifdef INC_MESSAGE_RANGES
     // With a range all endpoints count from the highest number on that one of them has come to: what lies behind it stays behind.
     wire [23:0] unacked_psn, top_psn;
@@ -377,12 +398,22 @@ module inc_send_message #(
     );
     // what an endpoint's PSNs have come to on the wire beyond what it counts
     wire [23:0] gone;
+`ifdef INC_RELEASE
+    wire [23:0] gone_next = open_reg ? gone + unacked_psn - top_reg : gone + {23'd0, rel_owes};
+`else
     wire [23:0] gone_next = gone + unacked_psn - top_reg;
+`endif
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_gone (
         .clk   (clk),
+`ifdef INC_RELEASE
+        .we    (init_we || opens || owes),
+        .waddr (init_we ? init_ei : ei_reg),
+        .wdata (init_we ? 24'd0 : gone_next),
+`else
         .we    (init_we || opens),
         .waddr (init_we ? init_ei : ei_reg),
         .wdata (init_we ? 24'd0 : gone_next),
+`endif
         .re    (idle),
         .raddr (snd_ei),
         .rdata (gone)
@@ -397,15 +428,24 @@ module inc_send_message #(
         end else if (tops) begin
             top_reg <= behind_psn;
         end
+`ifdef INC_RELEASE
+        off_we      <= (init_we || opens || (seen && owe_reg && live)) && !rst;
+        off_ei      <= init_we ? init_ei : ei_reg;
+        off_late    <= !init_we;
+        off_rng_reg <= init_we ? 2'd0 : rel_rng;
+`else
         off_we      <= (init_we || opens) && !rst;
         off_ei      <= init_we ? init_ei : ei_reg;
         off_late    <= !init_we;
         off_rng_reg <= init_we ? 2'd0 : open_rng;
+`endif
         off_psn     <= first_psn + gone_next;
     end
     assign off_rng = off_rng_reg;
     assign off_in  = off_late ? off_psn : first_psn;
     assign off_out = off_late ? off_psn : first_psn;
+`else
+`ifdef INC_RELEASE
 `else
     always @(posedge clk) begin
         off_we <= init_we && !rst;
@@ -877,7 +917,11 @@ module inc_send_message #(
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
 `ifdef INC_RELEASE
+`ifdef INC_MESSAGE_RANGES
+    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || owes || opens;
+`else
     assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || owes;
+`endif
     assign cm_ack     = tells || owes;
 `else
 `ifdef INC_MESSAGE_RANGES
@@ -915,7 +959,11 @@ module inc_send_message #(
 `endif
 
 `ifdef INC_RELEASE
+`ifdef INC_MESSAGE_RANGES
+    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale) || owe_reg || open_reg)) || acts_late || drops || (puts && !several_reg) || tells;
+`else
     assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale) || owe_reg)) || acts_late || drops || (puts && !several_reg) || tells;
+`endif
 `else
 `ifdef INC_MESSAGE_RANGES
     assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells || opens;

@@ -20,6 +20,8 @@ type Release struct {
 	OffW int
 	// Park: 1 if groups can be parked, else 0.
 	Park int
+	// InBand: 1 if there are in-band groups, else 0.
+	InBand int
 	// Counters: number of counters.
 	Counters int
 }
@@ -34,14 +36,26 @@ func (p Release) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.SourceParking(files, "inc_release", p.Park != 0)
+	var macros []string
+	if p.Park != 0 {
+		macros = append(macros, leaf.ParkMacro)
+	}
+	if p.InBand != 0 {
+		macros = append(macros, leaf.MessageRangesMacro)
+	}
+	source, err := leaf.SourceWith(files, "inc_release", macros...)
 	if err != nil {
 		return nil, err
 	}
 	in, out, masks := leaf.In, leaf.Out, p.Groups*p.MaskW
-	var parks []graph.Port
+	groups := max(p.EIW-p.EPW, 1)
+	var parks, ranges []graph.Port
 	if p.Park != 0 {
-		parks = []graph.Port{in("park_group", max(p.EIW-p.EPW, 1)), in("in_park_drained", 1), out("out_park_drained", 1)}
+		parks = []graph.Port{in("park_group", groups), in("in_park_drained", 1), out("out_park_drained", 1)}
+	}
+	if p.InBand != 0 {
+		ranges = []graph.Port{in("ctl_open", 1), in("rng_group", groups), in("rng_we", 1), in("rng_last", 24), in("rng_senders", p.MaskW), in("rng_a", 1), in("rng_b", 1),
+			out("grp_owes", p.Groups)}
 	}
 	return &graph.Module{
 		Name: "inc_release", Block: "SendMessage", Source: source, Latency: "0 cycles",
@@ -55,7 +69,8 @@ func (p Release) Module() (*graph.Module, error) {
 			in("grp_release", p.Groups), in("grp_iteration", 23*p.Groups), in("grp_live", p.Groups), out("grp_hears", masks),
 		}, parks, []graph.Port{
 			in("init_we", 1), in("init_ei", p.EIW), in("init_psn", 24),
-			in("start_we", 1), in("start_group", max(p.EIW-p.EPW, 1)), in("start_a", 24), in("start_b", 24),
+			in("start_we", 1), in("start_group", groups), in("start_a", 24), in("start_b", 24),
+		}, ranges, []graph.Port{
 			in("in_act_valid", 1), in("in_act_soon", 1), in("in_act_timer", 1), in("in_act_pipe", 1), in("in_act_ei", p.EIW),
 			out("out_act_valid", 1), out("out_act_soon", 1), out("out_act_timer", 1), out("out_act_pipe", 1), out("out_act_ei", p.EIW),
 			in("in_snd_act", 1), in("in_snd_note", 1), in("snd_done", 1), out("out_snd_act", 1), out("out_snd_note", 1), out("snd_owe", 1),

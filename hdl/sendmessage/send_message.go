@@ -38,7 +38,7 @@ type SendMessage struct {
 	UnitBytes int
 	// Release: 1 if endpoints are sent releases, else 0.
 	Release int
-	// InBand: 1 if there are in-band groups, else 0; not with Release.
+	// InBand: 1 if there are in-band groups, else 0.
 	InBand int
 }
 
@@ -55,7 +55,6 @@ func (p SendMessage) Module() (*graph.Module, error) {
 		"U_BYTES must be a power of two of 256 to 4096")
 	rules.Refuse(p.OffW <= leaf.Clog2(p.UnitBytes) || p.OffW > 24 || p.UnitW < pos,
 		"OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units")
-	rules.Refuse(p.Release != 0 && p.InBand != 0, "releases and in-band groups exclude one another")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -177,10 +176,14 @@ func (p SendMessage) ports() []graph.Port {
 func (p SendMessage) releasePorts(jobs []graph.Port) []graph.Port {
 	behind := 1 + slices.IndexFunc(jobs, func(port graph.Port) bool { return port.Name == "snd_note" })
 	if p.InBand != 0 {
-		jobs = slices.Insert(jobs, behind, leaf.In("snd_open", 1), leaf.In("open_rng", 2))
+		jobs = slices.Insert(jobs, behind, leaf.In("snd_open", 1))
+		behind++
+	}
+	if p.Release == 0 && p.InBand == 0 {
+		return jobs
 	}
 	if p.Release == 0 {
-		return jobs
+		return slices.Insert(jobs, behind, leaf.In("open_rng", 2))
 	}
 	return slices.Insert(jobs, behind, leaf.In("snd_owe", 1), leaf.In("rel_owes", 1), leaf.In("rel_rng", 2), leaf.Out("rel_ei", p.EIW), leaf.In("rel_owed", 1),
 		leaf.In("rel_sent", 1), leaf.Out("rel_puts", 1), leaf.Out("rel_told", 1))

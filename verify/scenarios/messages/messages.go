@@ -19,6 +19,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "iterations of two messages with releases: each host gets an empty message when all have acknowledged an iteration, and not before"},
 		{Name: "message-iterations", Run: iterations, Needs: rig.ModeI(rig.NeedReleases, rig.NeedMembers(2), rig.NeedParentPort),
 			Doc: "iterations of three messages over a tree that loses frames, every collective: every host that sent gets a release behind each, in its place, and results are exact"},
+		{Name: "message-ranges-released", Run: rangesReleased, Needs: rig.ModeI(rig.NeedReleases, rig.NeedInBand(2), rig.NeedParentPort),
+			Doc: "Every range of an in-band group over a tree is followed by releases, which are repeated until they are acknowledged; the next one opens then."},
 		{Name: "message-settings", Run: settings, Needs: rig.ModeI(),
 			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled"},
 		{Name: "message-answers", Run: answers, Needs: rig.ModeI(),
