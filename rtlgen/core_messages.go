@@ -4,7 +4,6 @@ package rtlgen
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"incforge/contract"
@@ -16,20 +15,10 @@ import (
 	"incforge/rtlgen/params"
 )
 
-// noVerilog refuses what the reference engine alone has of Mode I (docs/termination.md section 11), parameter by parameter.
+// noVerilog refuses what the reference engine alone has of Mode I (docs/termination.md section 11).
 func noVerilog(p params.Params) error {
-	if p.Mode != 1 {
-		return nil
-	}
-	for _, r := range []struct {
-		key, value, allowed, why string
-		refused                  bool
-	}{
-		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
-	} {
-		if r.refused {
-			return fmt.Errorf("%s is %s, with mode 1 it must be %s: %s: %w", r.key, r.value, r.allowed, r.why, ErrNoVerilog)
-		}
+	if p.Mode == 1 && p.MessageBytes > 1<<23 {
+		return fmt.Errorf("message_bytes is %d, with mode 1 it must be at most 8388608: a slot has 24 bits for the length of its message: %w", p.MessageBytes, ErrNoVerilog)
 	}
 	return nil
 }
