@@ -191,8 +191,8 @@ const drain = 200_000
 
 // step is a quantum of the network.
 func (e *engine) step() error {
-	if err := e.net.Step(); err != nil {
-		return err
+	if err := e.net.Step(); err != nil { // a host's connection has ended, or a stream broke its rules
+		return fmt.Errorf("%w: %w", ErrWrong, err)
 	}
 	return e.err
 }

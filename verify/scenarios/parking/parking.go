@@ -490,8 +490,10 @@ func exactly(g *rig.Group, what string, parks bool, want uint64) {
 	if t.Params.EngineCount() > 1 {
 		earliest += 3 // both go through the registers of several engines
 	}
-	if t.Messages() {
-		earliest += 3 // and through those of messages
+	for _, there := range []bool{t.Messages(), t.Params.ECCAll, t.Params.Interrupts, t.Params.VLAN} {
+		if there {
+			earliest += 3 // and through those of messages, memories, interrupts and tags
+		}
 	}
 	took := wait + earliest
 	if t.Values[what] = took; took != max(want, earliest) {
