@@ -191,8 +191,8 @@ func (m *messageBlocks) releases(c *graph.Composite, b *blocks) {
 		c.Connect(b.slots.Pin(name), r.Pin(name))
 	}
 	c.Link(b.decide, r, "start_")
-	c.Link(b.decide, r, "rng_")
 	if _, ranges := r.Module.Port("grp_owes"); ranges {
+		c.Link(b.decide, r, "rng_")
 		c.Connect(r.Pin("grp_owes"), b.decide.Pin("grp_owes"))
 		c.Connect(b.decide.Pin("ctl_open"), r.Pin("ctl_open"))
 	}

@@ -33,6 +33,7 @@ func TestDescription(t *testing.T) {
 		mini(),
 		with(func(p *cm) { p.InBand, p.Tree, p.Planes, p.Open = 1, 1, 2, 1 }),
 		with(func(p *cm) { p.Release = 1 }),
+		with(func(p *cm) { p.Release, p.InBand = 1, 1 }),
 		// one group of two endpoints, a message of one unit
 		with(func(p *cm) {
 			p.EPW, p.EIW, p.MaskW, p.Groups, p.SlotW, p.MessageBytes, p.UnitBytes, p.Halves = 1, 1, 2, 1, 1, 64, 64, 0

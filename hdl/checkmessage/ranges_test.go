@@ -21,6 +21,9 @@ import (
 type ranging struct {
 	*parking
 	left int // cycles to the end of a job of SendMessage
+	// with releases, what data said of its range: group, last message, who sends, pools
+	release bool
+	said    [][5]uint64
 }
 
 // moment is what a frame does that is decided, or opens a range.
@@ -39,9 +42,11 @@ type at struct {
 	opcode, length                       uint64
 }
 
-func newRanging(t *testing.T) *ranging {
-	lib := rig.Lib(t, with(func(p *checkmessage.CheckMessage) { p.Park, p.InBand, p.Counters = 1, 1, p.Counters+1 }))
-	return &ranging{parking: startParking(t, lib)}
+func newRanging(t *testing.T, release int) *ranging {
+	lib := rig.Lib(t, with(func(p *checkmessage.CheckMessage) {
+		p.Park, p.InBand, p.Release, p.Counters = 1, 1, release, p.Counters+1
+	}))
+	return &ranging{parking: startParking(t, lib), release: release != 0}
 }
 
 // tick passes a cycle, with SendMessage as far as it matters: a job takes 4.
@@ -49,6 +54,9 @@ func (b *ranging) tick() {
 	b.SetBool("snd_done", b.left == 1)
 	b.left = max(b.left-1, 0)
 	b.Clock()
+	if b.release && b.Is("rng_we") {
+		b.said = append(b.said, [5]uint64{b.Get("rng_group"), b.Get("rng_last"), b.Get("rng_senders"), b.Get("rng_a"), b.Get("rng_b")})
+	}
 	for _, name := range []string{"snd_open", "snd_look", "snd_note", "snd_ack"} {
 		if b.Is(name) {
 			b.left = 4
@@ -130,7 +138,7 @@ func TestRanges(t *testing.T) {
 		look = 4 // cycles until data is decided
 		rnr  = "0x21000000"
 	)
-	b := newRanging(t)
+	b := newRanging(t, 0)
 	before, in := at{begin: 99, end: 99, up: true, whole: true, opcode: 5}, at{begin: 100, end: 101, up: true, whole: true, opcode: 5}
 	with := func(f at, change func(*at)) at { change(&f); return f }
 	opens := func(f *at) { f.opens = true }
@@ -177,4 +185,33 @@ func TestRanges(t *testing.T) {
 	check("the next range too early", drop("DROP_FULL", "0x21000002", "TX_RNR", "UP_DATA"), b.frame(0, 9, again))
 	check("a word of who hears nothing", moment{1, false, "", []string{"DROP_STALE_ACK", "RX_FRAMES"}}, b.frame(4, 10, with(in, func(f *at) { f.opcode = 0x11 })))
 	check("the other one's control", taken, b.frame(1, 7, again))
+}
+
+// TestRangesReleased: as long as a group owes releases a control that would open its next range finds no room; what other groups owe does not matter. Data that is
+// taken, and nothing else, says what its range is.
+func TestRangesReleased(t *testing.T) {
+	t.Parallel()
+	b := newRanging(t, 1)
+	before, in := at{begin: 99, end: 99, up: true, whole: true, opcode: 5, opens: true}, at{begin: 100, end: 101, up: true, whole: true, opcode: 5, opens: true}
+	full := moment{4, false, "0x21000000", []string{"DROP_FULL", "RX_FRAMES", "TX_RNR", "UP_DATA"}}
+	for range 2 {
+		b.Set("grp_owes", 1)
+		assert.Equal(t, full, b.frame(0, 7, before))
+	}
+	b.Set("grp_owes", 2)
+	assert.Equal(t, moment{4, true, "", []string{"RANGE_OPEN"}}, b.frame(0, 7, before))
+	require.Equal(t, 5*6, b.begun(0, 99))
+	require.Empty(t, b.said)
+	for _, roles := range []struct {
+		psn, ei, reduces, spreads, in, parent, senders, up, down uint64
+	}{{7, 0, 0, 0, 0b01111, 0b10000, 0b11111, 1, 1}, {8, 0, 1, 0, 0b01111, 0b10000, 0b01111, 1, 0}} {
+		b.set(map[string]uint64{"c_reduces": roles.reduces, "c_spreads": roles.spreads, "c_in_mask": roles.in, "c_parent_mask": roles.parent})
+		f := in
+		if roles.psn != 7 {
+			f.opens, f.opcode, f.length = false, 4, 8
+		}
+		b.said = nil
+		require.Contains(t, b.frame(roles.ei, roles.psn, f).Counters, "AGG")
+		assert.Equal(t, [][5]uint64{{0, 101, roles.senders, roles.up, roles.down}}, b.said)
+	}
 }

@@ -25,7 +25,7 @@ func TestDescription(t *testing.T) {
 		off    = "OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(), change(func(p *sm) { p.Release = 1 }), change(func(p *sm) { p.InBand = 1 }),
+		base, single(), change(func(p *sm) { p.Release = 1 }), change(func(p *sm) { p.InBand = 1 }), change(func(p *sm) { p.Release, p.InBand = 1, 1 }),
 		sm{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, ClockMHz: 1, Bytes: 1, LenW: 9, WordsW: 9, OffW: 9, UnitW: 1, UnitBytes: 256},
 		sm{EPW: 5, EIW: 11, MaskW: 17, Groups: 64, ClockMHz: 1000, Bytes: 2048, LenW: 13, WordsW: 2, OffW: 21, UnitW: 16, UnitBytes: 4096},
 	}, []hdltest.Refused{
@@ -68,6 +68,8 @@ func TestDescriptionOfRelease(t *testing.T) {
 		base,
 		release{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, OffW: 1, Counters: n},
 		release{EPW: 5, EIW: 7, MaskW: 17, Groups: 4, OffW: 21, Park: 1, Counters: n + 1},
+		change(func(p *release) { p.InBand = 1 }),
+		release{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, OffW: 1, Park: 1, InBand: 1, Counters: n + 1},
 	}, []hdltest.Refused{
 		{Leaf: change(func(p *release) { p.Groups = 5 }), Params: param("GROUPS", 5), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
 		{Leaf: change(func(p *release) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: "MASK_W must be at most 2**EP_W"},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
@@ -73,7 +75,11 @@ func (b *bench) open(gi int, number uint64) error {
 	for p := range 2 {
 		g.s[p], g.limit[p], g.texts[p] = at, first, map[uint64]text{}
 	}
-	b.Set("open_rng", number&3)
+	if b.p.Release != 0 {
+		b.Set("rel_rng", number&3)
+	} else {
+		b.Set("open_rng", number&3)
+	}
 	for e := range g.ends {
 		s := &g.ends[e]
 		ei := gi<<b.p.EPW | e
@@ -97,12 +103,98 @@ func (b *bench) open(gi int, number uint64) error {
 	return b.clock()
 }
 
+// owe begins the release of a range: every endpoint has its turn, and some are owed one, which is sent alone, under the PSN behind what the endpoint was sent, and
+// acknowledged. Its PSNs on the wire are one further from then on.
+func (b *bench) owe(gi int, number uint64) error {
+	g := b.groups[gi]
+	b.Set("rel_rng", number&3)
+	for e := range g.ends {
+		s, ei := &g.ends[e], uint64(gi<<b.p.EPW|e)
+		owes := !s.mute() && b.rng.IntN(2) == 0
+		b.SetBool("rel_owes", owes)
+		b.context(gi, g.poolOf(e), -1, ei)
+		b.Set("snd_self", 1<<e)
+		if err := b.finish(g, g.poolOf(e), "snd_owe"); err != nil {
+			return err
+		}
+		if b.took != 4 || b.sent != nil || b.acts != nil || b.moved {
+			return fmt.Errorf("cycle %d: a release took endpoint %d %d cycles, sent %v, acts %v", b.Now(), e, b.took, b.sent, b.acts)
+		}
+		if b.tick(); owes {
+			g.gone[e] = (g.gone[e] + 1) & mask24
+			b.met["a release"]++
+		}
+		if base := (g.sq[e] + g.gone[e]) & mask24; !b.Is("off_we") || b.Get("off_ei") != ei || b.Get("off_rng") != number&3 || b.Get("off_in") != base || b.Get("off_out") != base {
+			return fmt.Errorf("cycle %d: offset of endpoint %d behind a release is %t, %#x, not %#x", b.Now(), e, b.Is("off_we"), b.Get("off_out"), base)
+		}
+		if !owes {
+			continue
+		}
+		if err := b.release(gi, e); err != nil {
+			return err
+		}
+	}
+	b.SetBool("rel_owes", false)
+	return nil
+}
+
+// release has an endpoint sent what it is owed, when its turn comes, and has it acknowledge that.
+func (b *bench) release(gi, e int) error {
+	g, ei := b.groups[gi], uint64(gi<<b.p.EPW|e)
+	s, pool := &g.ends[e], g.poolOf(e)
+	last := (s.unacked.psn - 1) & mask24
+	b.SetBool("rel_sent", false)
+	for wait := 0; !b.Is("act_valid") || b.Is("act_timer") || b.Is("act_pipe") || b.Get("act_ei") != ei; wait++ {
+		if wait > 2000 {
+			return fmt.Errorf("cycle %d: endpoint %d, which is owed a release, has no turn", b.Now(), e)
+		}
+		step := b.clock
+		if b.Is("act_valid") {
+			step = b.act
+		}
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	// whatever message it is in, the release has nothing of it
+	g.texts[pool][s.unacked.message] = randomText(b.rng, 1<<(b.p.OffW-1), 1)
+	b.context(gi, pool, e, ei)
+	b.SetBool("rel_owed", true)
+	if err := b.finish(g, pool, "snd_act"); err != nil {
+		return err
+	}
+	want := []packet{{To: 1 << e, Op: 4, PSN: last, Ask: 1 << e, Kind: 2, End: int(ei)}}
+	if diff := cmp.Diff(want, b.sent, cmpopts.IgnoreFields(packet{}, "Unit")); diff != "" {
+		return fmt.Errorf("cycle %d: the release of endpoint %d (-want +got):\n%s", b.Now(), e, diff)
+	}
+	s.silent = 0
+	b.context(gi, pool, e, ei)
+	b.Set("snd_psn", (last+g.sq[e]+g.gone[e])&mask24)
+	b.SetBool("snd_is_ack", true)
+	b.SetBool("snd_is_nak", false)
+	b.SetBool("snd_is_rnr", false)
+	told := b.finish(g, pool, "snd_ack")
+	if told == nil && (b.took != 4 || b.stale || b.moved || !b.told) {
+		told = fmt.Errorf("cycle %d: the acknowledgement of a release took %d cycles, stale %t, moved %t, told %t", b.Now(), b.took, b.stale, b.moved, b.told)
+	}
+	b.tick()
+	b.SetBool("rel_owed", false)
+	return told
+}
+
 // TestRanges: what TestRandom does, and between it ranges in which other endpoints hear, some of which have failed: nobody is sent anything of the range
 // before, PSNs on every wire go on where they are, and answers are those of the range.
-func TestRanges(t *testing.T) {
+func TestRanges(t *testing.T) { testRanges(t, 0) }
+
+// TestReleasedRanges: the same where ranges are followed by releases: some endpoints are owed one, which is sent to them alone under a PSN that the range does not
+// count, and acknowledged, before the next range opens.
+func TestReleasedRanges(t *testing.T) { testRanges(t, 1) }
+
+func testRanges(t *testing.T, release int) {
+	t.Helper()
 	t.Parallel()
 	p := several()
-	p.InBand = 1
+	p.InBand, p.Release = 1, release
 	lib := rig.Lib(t, p)
 	met := map[string]int{}
 	for seed := range uint64(4) {
@@ -118,7 +210,10 @@ func TestRanges(t *testing.T) {
 			gi := int(number) % len(b.groups)
 			require.NoError(t, b.settle(gi), "seed %d", seed)
 			if b.groups[gi].through() {
-				require.NoError(t, b.open(gi, number), "seed %d", seed)
+				if release != 0 {
+					require.NoError(t, b.owe(gi, 2*number+1), "seed %d", seed)
+				}
+				require.NoError(t, b.open(gi, uint64(1+release)*number), "seed %d", seed)
 			} else {
 				met["no end"]++
 				require.NoError(t, b.start(gi), "seed %d", seed)
@@ -129,5 +224,8 @@ func TestRanges(t *testing.T) {
 	for _, what := range []string{"a range", "counts jump", "send to 1", "send to 2", "send to one that goes alone", "send one, along true, again true", "failed", "stale", "progress",
 		"over several messages", "into a message", "back", "a packet made elsewhere", "no end"} {
 		require.Greater(t, met[what], 5, what)
+	}
+	if release != 0 {
+		require.Greater(t, met["a release"], 100)
 	}
 }

@@ -191,3 +191,118 @@ func TestRelease(t *testing.T) {
 		assert.Greater(t, b.began[g], uint64(8))
 	}
 }
+
+// TestReleaseOfRanges: in-band groups: whatever is acknowledged before the first range, nobody is owed anything. Ranges of random lengths and roles, and with each a
+// number: until its release is acknowledged the group owes, if anybody who sent in it is a host; a pool that the range does not use is not waited for.
+func TestReleaseOfRanges(t *testing.T) {
+	t.Parallel()
+	b := &releaseBench{t: t, rng: rand.New(rand.NewPCG(9, 10)),
+		r: rig.New(t, rig.Lib(t, sendmessage.Release{EPW: 3, EIW: 5, MaskW: 5, Groups: 3, OffW: 12, Park: 1, InBand: 1, Counters: len(contract.Counters(1)) + 1}), 9)}
+	r := b.r
+	const hosts = 0b01101
+	for g := range 3 {
+		b.write("tbl_grp_we", g, 4, 0b01111)
+		b.write("tbl_grp_we", g, 7, 1<<31|4)
+		b.write("tbl_grp_we", g, 8, 0)
+		for e := range 5 {
+			b.write("tbl_ep_we", g<<3|e, 0, hosts>>e&1<<1)
+		}
+	}
+	r.Set("grp_release", 0b111)
+	r.Set("grp_live", 0b111)
+	start := func(g int, up, down uint64) {
+		r.Set("start_group", uint64(g))
+		r.Set("start_a", up&0xFFFFFF)
+		r.Set("start_b", down&0xFFFFFF)
+		b.pulse("start_we")
+	}
+	quiet := func() {
+		for range 6 {
+			r.Settle()
+			require.False(t, r.Is("out_act_valid"))
+			r.Clock()
+		}
+	}
+	owes := func(g int, want bool) {
+		r.Settle()
+		require.Equal(t, want, r.Get("grp_owes")>>g&1 != 0)
+	}
+	number, next := [3]uint64{}, [3]uint64{0xFFFFF0, 0, 0xFFFFFE}
+	for g := range 3 {
+		r.Set("init_psn", next[g])
+		for e := range 8 {
+			r.Set("init_ei", uint64(g<<3|e))
+			b.pulse("init_we")
+		}
+		start(g, next[g], next[g])
+		quiet()
+		owes(g, false)
+	}
+	told, untold := 0, 0
+	for range 60 {
+		g := b.rng.IntN(3)
+		senders, pools := uint64(b.rng.IntN(32)), 1+b.rng.IntN(3)
+		last := next[g] + uint64(b.rng.IntN(5))
+		r.Set("rng_group", uint64(g))
+		b.pulse("ctl_open")
+		number[g]++
+		owes(g, false)
+		r.Set("rng_last", last&0xFFFFFF)
+		r.Set("rng_senders", senders)
+		r.SetBool("rng_a", pools&1 != 0)
+		r.SetBool("rng_b", pools&2 != 0)
+		for range 1 + b.rng.IntN(2) {
+			b.pulse("rng_we")
+		}
+		hear := senders & hosts
+		owes(g, hear != 0)
+		require.Equal(t, hear, r.Get("grp_hears")>>(5*g)&31)
+		up, down := next[g], next[g]
+		if pools == 3 {
+			start(g, last+1, down)
+			quiet()
+		}
+		start(g, last, last)
+		quiet()
+		if pools&1 != 0 {
+			up = last + 1
+		}
+		if pools&2 != 0 {
+			down = last + 1
+		}
+		start(g, up, down)
+		if next[g] = (last + 1) & 0xFFFFFF; hear == 0 {
+			quiet()
+			owes(g, false)
+			untold++
+			continue
+		}
+		number[g]++
+		for e := range 5 {
+			owes(g, true)
+			ei, news := b.take()
+			require.Equal(t, []any{uint64(g<<3 | e), false}, []any{ei, news})
+			r.Settle()
+			require.Equal(t, hear>>e&1 != 0, r.Is("rel_owes"))
+			require.Equal(t, number[g]&3, r.Get("rel_rng"))
+			b.done()
+		}
+		for e := range 5 {
+			r.Set("rel_ei", uint64(g<<3|e))
+			r.Set("tx_ei", uint64(g<<3|e))
+			r.Settle()
+			require.Equal(t, number[g]&3, r.Get("tx_rng"))
+			if require.Equal(t, hear>>e&1 != 0, r.Is("rel_owed")); r.Is("rel_owed") {
+				owes(g, true)
+				b.pulse("rel_puts")
+				b.pulse("rel_told")
+				told++
+			}
+		}
+		owes(g, false) // and so at once, with no news
+		quiet()
+		owes(g, false)
+	}
+	assert.Greater(t, told, 50)
+	assert.Greater(t, untold, 3)
+}

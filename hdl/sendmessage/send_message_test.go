@@ -46,6 +46,7 @@ type bench struct {
 	// of the last job: cycles from its pulse to its end, and how it ended
 	took         int
 	stale, moved bool
+	told         bool // with Release: a release was acknowledged
 	message      uint64
 }
 
@@ -138,6 +139,7 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 			}
 			b.SetBool("msg_valid", false)
 			b.stale, b.moved, b.message = b.Is("snd_stale"), b.Is("snd_moved"), b.Get("snd_message")
+			b.told = b.p.Release != 0 && b.Is("rel_told")
 			b.Settle() // what is offered next stands behind the job's last cycle
 			return nil
 		}

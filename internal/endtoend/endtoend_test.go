@@ -126,6 +126,7 @@ func configurations(t *testing.T) []configuration {
 		{name: "tags", sets: []string{"vlan=true"}, rare: true},     // hdl/vlan has the blocks' benches, and the core inside is that of mini
 		{name: "operation", sets: endtoend.Operation(), rare: true}, // hdl/interrupts, hdl/priority and hdl/vlan have the blocks' benches
 		{name: "releases1", preset: "mini1", sets: []string{"no_releases=false", "ecc=true", "park=true"}, rare: true},
+		{name: "rangereleases1", preset: "mini1", sets: []string{"in_band=true", "no_releases=false", "ecc=true", "park=true"}, rare: true},
 		{name: "ranges1", preset: "mini1", sets: []string{"in_band=true"}, rare: true},                                // RareModels plants faults in it
 		{name: "engines1", preset: "mini1", sets: []string{"engines=2", "groups=1"}, rare: true},                      // and engines those of the switch round them
 		{name: "operation1", preset: "mini1", sets: []string{"vlan=true", "interrupts=true", "ecc=true"}, rare: true}, // poison1 has the faults of the last

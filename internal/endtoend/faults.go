@@ -92,6 +92,7 @@ func RareModels() []Model {
 		{Name: "poison1", Preset: "mini1", Sets: []string{"ecc=true"}, Faults: poisonFaults()},
 		{Name: "release1", Preset: "mini1", Sets: []string{"no_releases=false"}, Faults: releaseFaults()},
 		{Name: "parkrelease1", Preset: "mini1", Sets: []string{"park=true", "no_releases=false"}, Faults: parkReleaseFaults()},
+		{Name: "rangerelease1", Preset: "mini1", Sets: []string{"in_band=true", "no_releases=false"}, Faults: rangeReleaseFaults()},
 		{Name: "ranges1", Preset: "mini1", Sets: []string{"in_band=true"}, Faults: messageRangeFaults()},
 		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
 		{Name: "wide1", Preset: "mini1", Sets: []string{"bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "adder_stages=3"}, Faults: wideMessageFaults()},

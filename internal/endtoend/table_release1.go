@@ -35,3 +35,19 @@ func parkReleaseFaults() []Fault {
 		{Name: "a group with releases is never drained", File: fileRelease, Old: "park_group == G && (due_reg || walks_reg || releasing_reg)", New: "park_group == G"},
 	}
 }
+
+// rangeReleaseFaults are of in-band groups with releases, whose iterations are ranges.
+func rangeReleaseFaults() []Fault {
+	return []Fault{
+		{Name: "a range opens before releases are acknowledged", File: fileMessage, Old: "is_drained && (grp_owes & c_one) == {GROUPS{1'b0}}", New: "is_drained"},
+		{Name: "a range of which nobody is told never ends", File: fileRelease, Old: "bounded[g] && ranged_reg && !ends_range", New: "armed_reg && ranged_reg && !ends_range"},
+		{Name: "who sends by the registers is told of a range", File: fileRelease, Old: "ranged_reg ? sends_reg : length != 23'd0 ? senders : NOBODY",
+			New: "ranged_reg || length != 23'd0 ? senders : NOBODY"},
+		{Name: "a Reduce waits for those who hear by the registers", File: fileRelease, Old: "ranged_reg ? b_reg : collective_reg != REDUCE", New: "collective_reg != REDUCE"},
+		{Name: "a Broadcast waits for what goes up by the registers", File: fileRelease, Old: "ranged_reg ? a_reg : has_parent", New: "has_parent"},
+		{Name: "a range is over a message early", File: fileRelease, Old: "rng_last + 24'd1", New: "rng_last"},
+		{Name: "the root of a Broadcast is not told", File: fileMessage, Old: "c_reduces ? c_in_mask : c_in_mask | c_parent_mask", New: "c_in_mask"},
+		{Name: "PSNs behind a range's release are as before it", File: fileSendMessage, Old: "gone + {23'd0, rel_owes}", New: "gone"},
+		{Name: "a range forgets the releases before it", File: fileSendMessage, Old: "gone + unacked_psn - top_reg", New: "unacked_psn - top_reg"},
+	}
+}

@@ -3,6 +3,7 @@
 package endtoend_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/testcost"
 	"incforge/network/chaos"
 	"incforge/network/comm"
@@ -145,5 +147,69 @@ func mixedTree(t *testing.T, dir string) {
 	want := outputs()
 	for _, rtl := range [][]int{{0}, {1}, {0, 2}} {
 		assert.Empty(t, cmp.Diff(want, outputs(rtl...)), "switches %v are Verilog", rtl)
+	}
+}
+
+// TestMixedModes: a Tree-3-2 with switches of Modes I and III on Verilog, over links that lose frames: the root is of one mode and the leaves of the other, or one
+// leaf is of Mode III. Every collective is exact; messages have several packets and a shorter last one. Without -every-config one of the twelve.
+func TestMixedModes(t *testing.T) {
+	t.Parallel()
+	open := func(preset string) (*contract.Manifest, dut.Engines) {
+		m, engines, err := dut.Source{ManifestDir: generate(t, named(t, preset))}.Open(testcost.Context(t))
+		require.NoError(t, err)
+		return m, engines
+	}
+	messages, terminates := open("mini1")
+	packets, pipes := open("mini3")
+	tree := topology.Tree{Levels: 3, Degree: 2}
+	for _, piped := range [][]int{{0}, {1, 2}, {2}} {
+		for _, collective := range []comm.Collective{comm.AllReduce, comm.Reduce, comm.Broadcast, comm.Barrier} {
+			if !*everyConfig && (collective != comm.AllReduce || len(piped) != 2) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %v of Mode III", collective, piped), func(t *testing.T) {
+				others := map[int]*contract.Manifest{}
+				for _, s := range piped {
+					others[s] = packets
+				}
+				w, err := comm.New(comm.Config{Manifest: messages, Others: others, Tree: tree, Seed: 3,
+					Link: func(comm.Edge) *fabric.Link {
+						return &fabric.Link{Latency: 40, BytesPerCycle: 8, Up: fabric.Faults{Loss: 0.01}, Down: fabric.Faults{Loss: 0.01}}
+					},
+					Switch: func(n int) (dut.DUT, error) {
+						if others[n] != nil {
+							return pipes.New(uint64(n))
+						}
+						return terminates.New(uint64(n))
+					}})
+				require.NoError(t, err)
+				defer func() { assert.NoError(t, w.Close()) }()
+				fixed := comm.Request{Collective: collective, Root: 1, DType: arith.INT32}
+				g, err := w.NewGroup(comm.GroupConfig{Fixed: &fixed, PathMTU: 256})
+				require.NoError(t, err)
+				rng := rand.New(rand.NewPCG(31, 11))
+				for calls := uint64(0); calls < 3 || w.Net().Stats.Lost == 0; calls++ {
+					r := fixed
+					for range tree.Ranks() {
+						if collective != comm.Barrier {
+							r.In = append(r.In, arith.Kind{DType: arith.INT32}.Values(rng, calls, tree.Ranks(), 3*messages.Params.MTUBytes+100))
+						}
+					}
+					call, err := g.Queue(r)
+					require.NoError(t, err)
+					require.NoError(t, w.Run(testcost.Context(t)))
+					require.NoError(t, call.Check())
+				}
+				require.NoError(t, w.Finish(testcost.Context(t)))
+				for s := range tree.Switches() {
+					c, err := w.Driver(s).Counters()
+					require.NoError(t, err)
+					_, one := c["TX_INVALID"]
+					assert.Equal(t, others[s] == nil, one, "switch %d", s)
+					assert.Zero(t, c["TX_INVALID"], "switch %d", s)
+					assert.Positive(t, c["RX_FRAMES"], "switch %d", s)
+				}
+			})
+		}
 	}
 }
