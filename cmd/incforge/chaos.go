@@ -38,7 +38,7 @@ reorder, delay and corrupt frames. At the end every result must be exact, no con
 each engine is also compared with the reference frame by frame; with --dut mixed some switches of a tree are RTL and some the reference.
 Without CONFIG the cases choose from a list of small configurations: all types and operations, both accumulation modes, narrow and wide buses,
 in Mode II or, with --mode 3, in Mode III, where pipe sizes, RNR NAKs, CNPs and timers are random too, or, with --mode 1, in Mode I, where path MTUs, first
-PSNs and the messages' lengths are too (with Verilog in fixed groups without releases, for it has no more).
+PSNs and the messages' lengths are too (with Verilog in fixed groups without releases).
 A failure prints the command that reproduces it, and is shrunk to a smaller case that fails in the same way, saved as YAML for --case.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.workers < 1 || f.shrink < 0 {

@@ -67,7 +67,7 @@ func Parking(kind string, mode int) [][]string {
 }
 
 // standardMessages is Standard for Mode I: narrow and wide buses, path MTUs from 256 to 4,096, messages of 2 to 16 KiB, pools of up to 64 messages.
-// What needs Verilog has fixed groups without releases, for there is no more in it (docs/termination.md section 11), and packets short enough for small buffers.
+// What needs Verilog has fixed groups without releases, and packets short enough for small buffers.
 func standardMessages(kind string) [][]string {
 	set := func(name string, more ...string) []string {
 		return append([]string{"mini", "mode=1", "name=chaos1_" + name}, more...)

@@ -131,7 +131,7 @@ func fields() []field {
 		integer(func(p *Params) *int { return &p.Mode }, field{
 			key: "mode", def: "2", lo: 1, hi: 3,
 			doc: "EPIC's mode: 1 connection terminated (messages are joined), 2 connection translated (hosts repeat what is lost), 3 connection augmented (each link repeats " +
-				"what it lost). Of 1 the Verilog has fixed groups without releases, the reference engine all.",
+				"what it lost).",
 			reason: because("EPIC has these modes"),
 		}),
 		integer(func(p *Params) *int { return &p.BusBytes }, field{
