@@ -86,6 +86,7 @@ func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
 	if m.poisoned == nil {
 		c.Connect(b.live(), m.send.Pin("grp_live"))
 		c.Link(b.decide, c, "mon_")
+		c.Open(b.decide.Pin("put_ei"), "no works are followed")
 		return
 	}
 	c.Connect(b.live(), m.poisoned.Pin("grp_live"))
@@ -96,11 +97,11 @@ func (m *messageBlocks) poison(c *graph.Composite, b *blocks) {
 	for _, name := range []string{"work_put", "work_words", "work_emit", "work_reduce", "work_kills"} {
 		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
 	}
-	c.Connect(b.decide.Pin("snd_ei"), m.poisoned.Pin("work_ei"))
+	c.Connect(b.decide.Pin("put_ei"), m.poisoned.Pin("work_ei"))
 	for _, name := range []string{"emit_valid", "emit_bad"} {
 		c.Connect(b.aggregate.Pin(name), m.poisoned.Pin(name))
 	}
-	for _, name := range []string{"snd_ack", "snd_act", "snd_note", "snd_fuse"} {
+	for _, name := range []string{"snd_ack", "snd_act", "snd_note", "snd_moves"} {
 		c.Connect(b.decide.Pin(name), m.poisoned.Pin(name))
 	}
 	c.Connect(m.send.Pin("snd_done"), m.poisoned.Pin("snd_done"))

@@ -74,7 +74,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	memories := []graph.Memory{
 		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
 		state("u_job_heads", groups, 2*(24+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
-		state("u_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+2*p.InBand+3*p.MaskW+2*p.SlotW),
+		state("u_sizes", groups, p.SlotW+1), state("u_job_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+2*p.InBand+3*p.MaskW+2*p.SlotW),
 	}
 	if p.Tree != 0 {
 		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
@@ -89,7 +89,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 		memories = append(append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1))), here.Inside("gen_open.u_here")...)
 	}
 	return &graph.Module{
-		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "the cycle of the verdict; data the fourth cycle behind the frame before, the rest the next",
+		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "the cycle of the verdict; data the fourth cycle behind data before, or the second in C, the rest the first",
 		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
@@ -138,7 +138,7 @@ func (p CheckMessage) ports() []graph.Port {
 		},
 		p.sendPorts(),
 		work.WorkPorts(),
-		[]graph.Port{leaf.Out("adds", p.innerBits()+1)},
+		[]graph.Port{leaf.Out("put_ei", p.EIW), leaf.Out("adds", p.innerBits()+1)},
 		p.TxPorts(),
 		[]graph.Port{leaf.Out("copies_asked", p.MaskW)},
 		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
@@ -155,8 +155,8 @@ func (p CheckMessage) rangePorts() []graph.Port {
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
 func (p CheckMessage) frameNames() []string {
-	names := strings.Fields("s_go s_base s_log2_n a_go b_go b_ei b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long b_up b_down " +
-		"b_whole c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
+	names := strings.Fields("s_go s_base s_log2_n a_go a_ei a_data b_go b_valid b_ei b_self b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long " +
+		"b_wire_psn b_up b_down b_whole b_reduces b_spreads b_dtype b_in_mask b_parent_mask c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
 		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_intact c_passed c_drops")
 	if p.InBand != 0 {
 		names = append(names, strings.Fields("b_in_range b_opens b_bad_control b_wrong_role b_contradicts c_opening c_ranged c_rng c_begin c_end")...)
@@ -178,7 +178,8 @@ func (p CheckMessage) slotPorts() []graph.Port {
 func (p CheckMessage) sendPorts() []graph.Port {
 	ports := []graph.Port{
 		leaf.In("act_valid", 1), leaf.In("act_soon", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
-		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_look", 1), leaf.Out("snd_fuse", 1),
+		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_look", 1), leaf.Out("snd_moves", 1), leaf.Out("snd_fuse", 1),
+		leaf.In("see_there", 1), leaf.In("see_full", 1), leaf.In("see_ei", p.EIW),
 		leaf.In("see_ok", 1), leaf.In("see_msg", 24), leaf.In("see_pos", p.innerBits()+1), leaf.In("see_psn", 24), leaf.In("see_code", 3), leaf.In("see_keep", p.MaskW),
 		leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),

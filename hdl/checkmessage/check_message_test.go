@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,7 +96,12 @@ type bench struct {
 	work               *work  // put, and neither committed nor killed
 	puts               int    // works put while the frame was in C, and the cycle of the first
 	cycle, put         int
-	action             int // cycles to an action; 0: none
+	action             int  // cycles to an action; 0: none
+	moves              int  // results that left at once
+	doubt, handed      bool // an answer may change who keeps up, and SendMessage has it; nobody has looked since
+	ahead              *frame
+	aheadAt            int  // the cycle in which the frame ahead is in A
+	aheadFree          bool // and nothing was under way to start then
 }
 
 // work is one on the payload.
@@ -116,6 +123,8 @@ type job struct {
 	notes   int
 	look    result // what a look at the pool says: who would get a packet with which PSN, and where the pool is
 	looked  bool
+	looking bool // it is a look
+	limit   uint64
 	sees    bool // somebody keeps up, and all go along
 	at      uint64
 	offset  int
@@ -195,20 +204,31 @@ func (b *bench) sample() {
 		}
 		if c.Name == "WIPE" {
 			b.wiped++
-		} else if b.counted != nil && (c.Name == "RX_ACK") == b.isAnswer {
+		} else if b.counted != nil && slices.Contains(answerCounters, c.Name) == b.isAnswer {
 			b.counted[c.Name]++
 		}
+	}
+	if b.Is("snd_moves") {
+		b.moves++
+		require.False(b.t, b.doubt, "a result leaves as was seen before an answer that may change that")
+	}
+	if b.doubt = b.doubt && !b.Is("snd_look"); b.doubt && b.Is("snd_ack") {
+		b.handed = true
+		b.SetBool("see_there", false)
 	}
 	if b.Is("ack_we") {
 		b.job.put = append(b.job.put, b.Get("ack_psn"))
 	}
-	if j := &b.job; b.Is("snd_ack") || b.Is("snd_note") {
-		j.left, j.ack, j.act = 4+b.rng.IntN(3), b.Is("snd_ack"), false
+	if j := &b.job; b.Is("snd_ack") || b.Is("snd_note") || b.Is("snd_fuse") {
+		j.left, j.ack, j.act = 3+b.rng.IntN(3), b.Is("snd_ack"), false
+		j.looking = false
 		j.notes += int(bit(b.Is("snd_note")))
 	} else if b.Is("snd_look") {
-		j.left, j.ack, j.act, j.looked = 4+b.rng.IntN(3), false, false, true
+		j.left, j.ack, j.act, j.looked = 3+b.rng.IntN(3), false, false, true
+		j.looking = true
 	} else if b.Is("snd_act") {
-		j.left, j.ack, j.act = 4+b.rng.IntN(3), false, true
+		j.looking = false
+		j.left, j.ack, j.act = 3+b.rng.IntN(3), false, true
 	}
 }
 
@@ -254,6 +274,12 @@ func (b *bench) offer(e endpoint) {
 	b.Set("see_psn", j.look.PSN)
 	b.Set("see_code", code)
 	b.Set("see_keep", j.look.To)
+	// it may stand since an earlier look, at this pool or at another
+	b.SetBool("see_there", b.rng.IntN(2) == 0 && !(b.doubt && b.handed))
+	b.Set("see_ei", uint64(b.group<<b.p.EPW|1))
+	if b.rng.IntN(4) == 0 {
+		b.Set("see_ei", b.rng.Uint64N(1<<b.p.EIW))
+	}
 }
 
 // tick passes a cycle, with SendMessage and ReceiveACK as far as they matter.
@@ -261,6 +287,10 @@ func (b *bench) tick() {
 	j := &b.job
 	ends := j.left == 1
 	b.SetBool("snd_done", ends)
+	if ends && j.looking {
+		b.SetBool("see_there", true)
+		b.Set("see_ei", uint64(b.group<<b.p.EPW|1))
+	}
 	b.SetBool("snd_work_put", ends && j.act)
 	b.SetBool("act_valid", b.action == 1)
 	if b.action > 1 {
@@ -275,6 +305,9 @@ func (b *bench) tick() {
 		j.quiet = 0
 	}
 	b.Clock()
+	if ends && j.ack {
+		j.limit = b.Get("ctx_limit")
+	}
 	if b.Is("snd_act") {
 		b.action = 0
 	}
@@ -303,19 +336,48 @@ func (b *bench) answerSlot(asked bool, at int) {
 	b.SetBool("slot_ce", s.CE)
 }
 
-// present puts a frame into C by way of A and B, as inc_frame_steps does.
-func (b *bench) present(end int, facts map[string]bool, values map[string]uint64) {
+// enter has a frame go from A to B.
+func (b *bench) enter(end int, facts map[string]bool, psn uint64) {
 	b.Set("s_base", uint64(b.base))
 	b.Set("s_log2_n", uint64(bits.Len(uint(b.n))))
-	b.Set("b_ei", uint64(b.group<<b.p.EPW|end))
-	for _, pulse := range []string{"s_go", "a_go", "b_go"} {
-		for name, v := range facts {
-			b.SetBool("b_"+name, v)
-		}
-		b.SetBool(pulse, true)
-		b.tick()
-		b.SetBool(pulse, false)
+	b.SetBool("s_go", true)
+	b.tick()
+	b.SetBool("s_go", false)
+	b.Set("a_ei", uint64(b.group<<b.p.EPW|end))
+	b.SetBool("a_data", facts["data"])
+	b.SetBool("a_go", true)
+	b.tick()
+	b.SetBool("a_go", false)
+	b.inB(end, facts, psn)
+}
+
+// inB shows a frame in B.
+func (b *bench) inB(end int, facts map[string]bool, psn uint64) {
+	for name, v := range facts {
+		b.SetBool("b_"+name, v)
 	}
+	for name, v := range map[string]uint64{"b_valid": 1, "b_ei": uint64(b.group<<b.p.EPW | end), "b_self": 1 << end, "b_in_mask": 1<<len(b.ends) - 1, "b_dtype": 3, "b_wire_psn": psn} {
+		b.Set(name, v)
+	}
+}
+
+// present puts a frame into C by way of A and B, as inc_frame_steps does; one that is in B already goes on.
+func (b *bench) present(end int, facts map[string]bool, values map[string]uint64) {
+	if b.ahead == nil {
+		b.enter(end, facts, values["c_wire_psn"])
+		b.tick()
+	}
+	if b.ahead == nil {
+		b.aheadFree = true
+	}
+	b.ahead = nil
+	for b.Settle(); !b.Is("c_free"); b.Settle() {
+		b.tick()
+	}
+	b.SetBool("b_go", true)
+	b.tick()
+	b.SetBool("b_go", false)
+	b.SetBool("b_valid", false)
 	all := uint64(1)<<len(b.ends) - 1
 	for name, v := range map[string]uint64{"c_ei": uint64(b.group<<b.p.EPW | end), "c_self": 1 << end, "c_in_mask": all, "c_out_mask": all, "c_passed": 1, "c_live": 1, "c_dtype": 3} {
 		b.Set(name, v)
@@ -330,14 +392,29 @@ func (b *bench) present(end int, facts map[string]bool, values map[string]uint64
 
 // decide passes cycles until the frame is done; it returns how many. Its verdict comes in one of them.
 func (b *bench) decide(verdict int, each func(cycle int)) int {
-	b.got, b.counted, b.puts = effect{Slot: -1}, map[string]int{}, 0
+	b.got, b.counted, b.puts, b.moves = effect{Slot: -1}, map[string]int{}, 0, 0
 	b.SetBool("c_valid", true)
 	for cycle := 1; ; cycle++ {
 		b.cycle = cycle
 		each(cycle)
 		b.SetBool("vrd_valid", cycle >= verdict)
+		comes := b.ahead != nil && cycle == b.aheadAt
+		if comes {
+			b.Set("a_ei", uint64(b.group<<b.p.EPW|b.ahead.end))
+			b.SetBool("a_data", true)
+		}
+		b.SetBool("a_go", comes)
 		b.tick()
+		b.SetBool("a_go", false)
+		if comes {
+			b.inB(b.ahead.end, dataFacts(*b.ahead), b.ahead.psn)
+			b.aheadFree = !b.isAnswer && b.job.left == 0 && b.job.quiet > 6
+			b.met["a frame comes behind one that is not decided"]++
+		}
 		if b.Is("c_done") {
+			if b.aheadAt > cycle { // it is not there yet
+				b.ahead = nil
+			}
 			b.SetBool("c_valid", false)
 			b.SetBool("vrd_valid", false)
 			b.SetBool("work_held", false)
@@ -351,8 +428,8 @@ func (b *bench) decide(verdict int, each func(cycle int)) int {
 	}
 }
 
-// moves is how much of the aggregation pool has gone on to the broadcast pool.
-func (b *bench) moves() int { return min(ahead(b.start, b.done), b.n) }
+// moved is how much of the aggregation pool has gone on to the broadcast pool.
+func (b *bench) moved() int { return min(ahead(b.start, b.done), b.n) }
 
 func ahead(from, to uint64) int { return int(int32(uint32(to-from)<<8) >> 8) }
 
@@ -398,7 +475,7 @@ func (b *bench) expect(f frame) (out effect) {
 	case f.length%4 != 0:
 		refuse("DROP_BAD_LENGTH")
 		return out
-	case starts && place >= b.moves()+b.n:
+	case starts && place >= b.moved()+b.n:
 		count("UP_DATA", "DROP_FULL")
 		if e.nakSent = true; b.rnr {
 			answer(0x20|7, e.psn)
@@ -454,7 +531,7 @@ func (b *bench) expect(f frame) (out effect) {
 		count("TX_ACK")
 	}
 	if ends && s.Mask == 1<<len(b.ends)-1 {
-		moves := b.moves()
+		moves := b.moved()
 		b.done = (message + 1) & mask24
 		if j := &b.job; place < b.n && j.sees && j.at == message && j.offset == to-f.length && f.length <= j.mtu {
 			first := to == f.length
@@ -464,12 +541,27 @@ func (b *bench) expect(f frame) (out effect) {
 			}
 			b.met["a result that leaves at once"]++
 		}
-		b.freed += uint64(b.moves() - moves)
+		b.freed += uint64(b.moved() - moves)
 		count("TX_RESULT")
 	} else {
 		count("BUFFERED")
 	}
 	return out
+}
+
+// dataFacts are what the steps know of a data packet in B.
+func dataFacts(f frame) map[string]bool {
+	return map[string]bool{"host": true, "data": true, "ack": false, "cnp": false, "ends": f.op >= 2, "fine": true, "bad_tver": false, "bad_opcode": false,
+		"too_long": false, "up": true, "down": false, "whole": f.length%4 == 0}
+}
+
+// follow has a packet come to B while another is decided, or does not.
+func (b *bench) follow() {
+	b.ahead, b.aheadAt = nil, 0
+	if b.rng.IntN(2) == 0 {
+		f := b.draw(b.rng.IntN(len(b.ends)))
+		b.ahead, b.aheadAt = &f, 1+b.rng.IntN(4)
+	}
 }
 
 // data sends a packet and holds what came of it against the model.
@@ -480,9 +572,7 @@ func (b *bench) data(f frame) error {
 	b.Set("cfg_rnr_timer", 7)
 	b.SetBool("cfg_rnr", b.rnr)
 	b.SetBool("cfg_cnp", b.cnp)
-	ends := f.op >= 2
-	b.present(f.end, map[string]bool{"host": true, "data": true, "ack": false, "cnp": false, "ends": ends, "fine": true, "bad_tver": false, "bad_opcode": false,
-		"too_long": false, "up": true, "down": false, "whole": f.length%4 == 0},
+	b.present(f.end, dataFacts(f),
 		map[string]uint64{"c_opcode": uint64(f.op), "c_se": bit(f.se), "c_ce": bit(f.ce), "frm_asks": bit(f.asks), "c_wire_psn": f.psn, "c_ext": f.imm,
 			"c_plen": uint64(f.length), "c_words": uint64((f.length + b.p.Bytes - 1) / b.p.Bytes)})
 	b.offer(b.ends[f.end])
@@ -496,11 +586,12 @@ func (b *bench) data(f frame) error {
 		f.ce = false // what counts
 	}
 	quick, verdict := b.rng.IntN(2) == 0, 1+b.rng.IntN(9)
-	free := b.job.left == 0 && b.job.quiet > 6
+	free := b.job.left == 0 && b.job.quiet > 6 && b.aheadFree
 	if b.rng.IntN(12) == 0 {
 		free, b.action = false, 1+b.rng.IntN(9)
 	}
 	b.isAnswer = false
+	b.follow()
 	cycles := b.decide(verdict, func(int) {
 		b.SetBool("tx_room", quick || b.rng.IntN(3) == 0)
 		b.SetBool("work_held", !quick && b.rng.IntN(3) == 0)
@@ -523,6 +614,9 @@ func (b *bench) data(f frame) error {
 	}
 	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Counters" }, cmp.Ignore())); diff != "" {
 		return fmt.Errorf("%+v (-want +got):\n%s", f, diff)
+	}
+	if left := int(bit(want.Result.To != 0)); b.moves != left {
+		return fmt.Errorf("%+v: %d results are told of, not %d", f, b.moves, left)
 	}
 	if diff := counted(want.Counters, b.counted); diff != "" {
 		return fmt.Errorf("%+v: counters %s", f, diff)
@@ -552,17 +646,28 @@ func bit(v bool) uint64 {
 	return 0
 }
 
-// frameCycles are the cycles that a data packet's look takes, in which it may be decided in the last.
-const frameCycles = 4
+// answerCounters step when an answer's job has ended.
+var answerCounters = []string{"RX_ACK", "RX_NAK", "RX_RNR"}
+
+// frameCycles are the cycles that a data packet that was looked up in B takes in C, in which it may be decided in the last.
+const frameCycles = 2
 
 // reply has an endpoint acknowledge all before a message, which frames behind it need not wait for. What stands for SendMessage and ReceiveACK says what that moves.
 func (b *bench) reply(end int, message uint64) error {
 	for b.job.left > 0 { // what answers it is that of the next
 		b.tick()
 	}
+	kind := []string{"ack", "ack", "nak", "rnr"}[b.rng.IntN(4)]
 	b.present(end, map[string]bool{"host": true, "data": false, "ack": true, "cnp": false, "ends": false, "fine": true, "bad_tver": false, "bad_opcode": false, "too_long": false,
-		"up": true, "down": false, "whole": true}, map[string]uint64{"c_opcode": 0x11, "c_syn_ack": 1, "c_ext": 0x1F000000})
-	moved := b.ends[end].acked != message
+		"up": true, "down": false, "whole": true}, map[string]uint64{"c_opcode": 0x11, "c_syn_" + kind: 1, "c_ext": map[string]uint64{"ack": 0x1F000000, "nak": 0x60000000, "rnr": 0x21000000}[kind]})
+	full := b.rng.IntN(2) == 0 // none lags of the pool that was seen
+	b.SetBool("see_full", full)
+	if kind != "ack" || !full {
+		b.doubt, b.handed = true, false
+		b.met["an answer that may change who keeps up"]++
+	}
+	b.follow()
+	limit, moved := (b.start+uint64(b.moved()))&mask24, b.ends[end].acked != message
 	b.ends[end].acked = message
 	least, others := message, false
 	for i, e := range b.ends {
@@ -589,13 +694,13 @@ func (b *bench) reply(end int, message uint64) error {
 			delete(b.slots, m)
 		}
 	}
-	start, moves := b.start, b.moves()
+	start, before := b.start, b.moved()
 	if b.start = least; ahead(least, message) < 0 {
 		b.start = message
 	}
-	b.freed += uint64(2*ahead(start, b.start) + b.moves() - moves)
+	b.freed += uint64(2*ahead(start, b.start) + b.moved() - before)
 	b.met["answers"]++
-	if b.rng.IntN(2) == 0 { // data comes right behind it
+	if b.ahead != nil || b.rng.IntN(2) == 0 { // data comes right behind it
 		return nil
 	}
 	b.rest()
@@ -603,11 +708,11 @@ func (b *bench) reply(end int, message uint64) error {
 	if !moved {
 		want = nil
 	}
-	if diff := cmp.Diff(want, b.job.put); diff != "" || b.counted["RX_ACK"] != 1 {
+	if diff := cmp.Diff(want, b.job.put); diff != "" || b.counted["RX_"+strings.ToUpper(kind)] != 1 {
 		return fmt.Errorf("endpoint %d acknowledges up to %#x: %v (-want +got):\n%s", end, message, b.counted, diff)
 	}
-	if limit := (b.start + uint64(b.moves())) & mask24; b.Get("ctx_limit") != limit {
-		return fmt.Errorf("limit is %#x, not %#x", b.Get("ctx_limit"), limit)
+	if free && b.job.limit != limit {
+		return fmt.Errorf("limit is %#x, not %#x", b.job.limit, limit)
 	}
 	return nil
 }
@@ -668,10 +773,14 @@ func TestReceive(t *testing.T) {
 			steps = 80
 		}
 		for range steps {
+			if b.ahead != nil {
+				require.NoError(t, b.data(*b.ahead), "seed %d", seed)
+				continue
+			}
 			end := b.rng.IntN(len(b.ends))
 			if b.rng.IntN(4) == 0 {
 				e := b.ends[end]
-				to := ahead(e.acked, (b.start+uint64(b.moves()))&mask24)
+				to := ahead(e.acked, (b.start+uint64(b.moved()))&mask24)
 				require.NoError(t, b.reply(end, (e.acked+uint64(b.rng.IntN(max(to, 0)+1)))&mask24), "seed %d", seed)
 				continue
 			}
@@ -686,7 +795,8 @@ func TestReceive(t *testing.T) {
 	}
 	for _, name := range []string{"RX_DUPLICATE", "DROP_GAP", "TX_GAP_NAK", "DROP_REFUSED", "DROP_SEQUENCE", "DROP_SEGMENT", "DROP_BAD_LENGTH", "DROP_FULL", "TX_RNR", "TX_CNP",
 		"DROP_MESSAGE_SIZE", "DROP_MESSAGE_LENGTH", "AGG", "BUFFERED", "TX_RESULT", "TX_ACK", "IMM_MISMATCH", "answers", "freed", "waits for the send side", "a result that leaves at once",
-		"a frame that is dropped", "a work ahead of its verdict", "works killed", "works of actions"} {
+		"a frame that is dropped", "a work ahead of its verdict", "works killed", "works of actions",
+		"a frame comes behind one that is not decided", "an answer that may change who keeps up"} {
 		require.Greater(t, met[name], 5, name)
 	}
 }

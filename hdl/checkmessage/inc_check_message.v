@@ -4,13 +4,16 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       a frame is looked up when it comes into C, whatever its verdict: data in 3 cycles, F_LOOK to F_JUDGE, the rest in none; then it
-//               waits for its verdict. An answer is handed to SendMessage and leaves; frames behind it go on. While SendMessage does anything
-//               else no frame is decided. What an answer makes of `start` comes some 5 cycles after it; a start that is behind does no harm to
-//               data that has room by it. Other data, and what a root completes beyond N from it, is looked up again when it has come
-//   latency     data is decided in the cycle of its verdict, or in the fourth cycle behind the frame before; anything else in the next. If it
-//               completes a message, lets more of one leave or is an answer, then when SendMessage is idle. A CNP follows its answer by a cycle
-//   throughput  data every 4 cycles, anything else every cycle, an answer every 5
+//   steps       data is looked up when it comes into B, or later, when no data is left in C, and whatever its verdict: B_LOOK and B_PLACE, in C
+//               F_JUDGE; then it waits for its verdict. An answer leaves C and waits for its job of SendMessage, q_*, one at a time; frames
+//               behind it go on. While SendMessage does anything but answers, looks, and what has left at once, no frame is decided. What an
+//               answer makes of `start` comes some 10 cycles after it; a start that is behind does no harm to data that has room by it. Other
+//               data, and what a root completes beyond N from it, looks at start again when it has come, F_START and F_ROOM
+//   latency     data is decided in the cycle of its verdict, in the fourth cycle behind data before it, or in the second that it is in C;
+//               anything else in the first. If it completes a message and does not leave at once, or lets more of one leave, then when
+//               SendMessage is idle; an answer, and what leaves at once, when none waits. A CNP follows its answer by a cycle
+//   throughput  data every 4 cycles, data and an answer every 4 the two of them, an answer every 3, of the same endpoint or another group every
+//               4, anything else every 2 as it comes
 //   commit      all of a frame's effects come after its verdict, but for its work on the payload
 //   speculation the work is put as soon as the frame is looked up, and committed or killed with the verdict, in the cycle behind it if it is put in
 //               the cycle of the verdict. Whether a result is to leave at once is guessed for it as the look before found it; if it is wrong the
@@ -26,10 +29,12 @@
 //               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet behind which all have sent some
 //               of that message, in 5 cycles in which no frame is decided
 //   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), a pool that may send more
-//               (snd_note), a look at one (snd_look). Meanwhile it asks for messages (msg_*), and its frames and works pass through here
-//   at once     what completes a message waits for a look at its pool, made before its verdict if there is time. If the look found all on one
-//               lane, somebody who keeps up, and this packet's place next, and the packet is not longer than their path MTU (see_*), it
-//               leaves with its commit, snd_fuse: its work emits too, and its copies are pushed a cycle later, as is a CNP behind an answer
+//               (snd_note), a look at one (snd_look), what has left at once (snd_fuse). An answer's, or the last's, may begin in the cycle of the
+//               snd_done of such a job, if that is of its group and of another endpoint. Meanwhile it asks for messages (msg_*), and its frames and works pass through here
+//   at once     what completes a message goes by what was seen of its pool (see_*), if that stands and no answer is under way that may change it;
+//               else it waits for a look, made before its verdict if there is time. If all are on one lane, somebody keeps up, this packet's
+//               place is next, and the packet is not longer than their path MTU, it leaves with its commit, snd_moves: its work emits too, and
+//               its copies are pushed a cycle later, as is a CNP behind an answer. SendMessage hears of it as a job, behind answers ahead
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
 //   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once when its copies are pushed
@@ -154,9 +159,13 @@ module inc_check_message #(
     input  wire [4:0]          s_log2_n,
     // the one in A, to B with a_go
     input  wire                a_go,
+    input  wire [EI_W-1:0]     a_ei,
+    input  wire                a_data,
     // the one in B, to C with b_go
     input  wire                b_go,
+    input  wire                b_valid,
     input  wire [EI_W-1:0]     b_ei,
+    input  wire [MASK_W-1:0]   b_self,
     input  wire                b_host,
     input  wire                b_data,
     input  wire                b_ack,
@@ -166,6 +175,7 @@ module inc_check_message #(
     input  wire                b_bad_tver,
     input  wire                b_bad_opcode,
     input  wire                b_too_long,
+    input  wire [23:0]         b_wire_psn,
 `ifdef INC_MESSAGE_RANGES
     // of the range, of a control: it may open one, is not legal, is of one who would not send, is not the range's own
     input  wire                b_in_range,
@@ -177,6 +187,11 @@ module inc_check_message #(
     input  wire                b_up,
     input  wire                b_down,
     input  wire                b_whole,
+    input  wire                b_reduces,
+    input  wire                b_spreads,
+    input  wire [1:0]          b_dtype,
+    input  wire [MASK_W-1:0]   b_in_mask,
+    input  wire [MASK_W-1:0]   b_parent_mask,
     // the one in C
     output wire                c_free,
     output wire                c_leaves,
@@ -297,9 +312,13 @@ module inc_check_message #(
     // the endpoint begins a range, with the message ctx_limit
     output wire                snd_open,
 `endif
-    // a look at the pool of the frame that may complete a message, and then, with that frame, its packet as the look found the place
+    // a look at the pool of the frame that may complete a message; with such a frame its packet leaves as was seen, and a job follows for it
     output wire                snd_look,
+    output wire                snd_moves,
     output wire                snd_fuse,
+    input  wire                see_there,
+    input  wire                see_full,
+    input  wire [EI_W-1:0]     see_ei,
     input  wire                see_ok,
     input  wire [23:0]         see_msg,
     input  wire [$clog2(MESSAGE_BYTES)-$clog2(UNIT_BYTES):0] see_pos,
@@ -372,6 +391,8 @@ module inc_check_message #(
     output wire                work_big_endian,
     output wire                work_commits,
     output wire                work_kills,
+    // an endpoint of the group that it is of
+    output wire [EI_W-1:0]     put_ei,
     // units of it that are added
     output wire [$clog2(MESSAGE_BYTES/UNIT_BYTES):0] adds,
 
@@ -469,23 +490,27 @@ module inc_check_message #(
 
     // ---- indices ----
 
-    wire [GRP_W-1:0] b_group, c_group, act_group, init_group, tbl_group;
+    reg  [EI_W-1:0]  q_ei;             // of the job that waits
+    wire [GRP_W-1:0] a_group, b_group, c_group, act_group, init_group, tbl_group, q_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
+            assign a_group    = a_ei[EI_W-1:EP_W];
             assign b_group    = b_ei[EI_W-1:EP_W];
+            assign q_group    = q_ei[EI_W-1:EP_W];
             assign c_group    = c_ei[EI_W-1:EP_W];
             assign act_group  = act_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign tbl_group  = tbl_index[GRP_W-1:0];
         end else begin : gen_one_group
-            assign {b_group, c_group, act_group, init_group, tbl_group} = 5'd0;
+            assign {a_group, b_group, c_group, act_group, init_group, tbl_group, q_group} = 7'd0;
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
 
-    // ---- two things go on at once: the frame in C, a step a cycle, and a job of SendMessage ----
+    // ---- three things go on at once: data in B is looked up, the frame in C is decided, and SendMessage does a job ----
 
-    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_LOOK = 3'd2, F_PLACE = 3'd3, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
+    localparam [1:0] B_NONE = 2'd0, B_LOOK = 2'd1, B_PLACE = 2'd2;
+    localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_START = 3'd2, F_ROOM = 3'd3, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
     localparam [3:0] J_IDLE = 4'd0, J_INIT = 4'd1, J_LOOK = 4'd2, J_SEND = 4'd3, J_PEEK = 4'd4, J_FIND = 4'd5, J_OPEN = 4'd6, J_HOLD = 4'd7,
                      J_NOTE = 4'd8, J_SEE = 4'd9;
 `ifdef INC_PARK
@@ -495,6 +520,7 @@ module inc_check_message #(
     localparam [3:0] J_RANGE = 4'd11, J_BEGIN = 4'd12, J_BEGUN = 4'd13;
 `endif
 
+    reg  [1:0] b_state;
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
@@ -507,17 +533,21 @@ module inc_check_message #(
     wire       d_busy;                 // what was acknowledged is on its way to `start`
 
     wire j_idle   = j_state == J_IDLE;
-    wire j_free   = j_idle && !d_busy;
+    // a job waits for SendMessage: an answer, or what has left at once; for a cycle or more, in which what it needs is read
+    reg  q_valid, q_old, q_fuse, q_is_ack, j_fuse, j_is_ack;
+    wire q_closed;                     // and none may: news of a pool goes first
+    wire j_quiet  = j_idle && !q_valid;
+    wire j_free   = j_quiet && !d_busy;
     wire framed   = c_valid && vrd_valid;
     wire begins   = j_free && init_valid && init_clean;
 `ifdef INC_PARK
     // a group is parked between two frames: the next is not looked up while that waits
 `ifdef INC_MESSAGE_RANGES
-    wire parks    = j_free && !begins && park_valid && !opened_reg && (f_state == F_NONE || f_state == F_READ);
+    wire parks    = j_free && !begins && park_valid && !opened_reg && b_state == B_NONE && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid && !opened_reg;
     wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !opened_reg && !(turn_reg && framed);
 `else
-    wire parks    = j_free && !begins && park_valid && (f_state == F_NONE || f_state == F_READ);
+    wire parks    = j_free && !begins && park_valid && b_state == B_NONE && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid;
     wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !(turn_reg && framed);
 `endif
@@ -531,9 +561,12 @@ module inc_check_message #(
 `endif
     wire j_takes  = begins || acts;
 `endif
-    reg  j_ack;                        // the job is an answer, and frames go on
+    reg  j_ack;                        // the job is one that has waited, and frames go on
     wire j_aside  = j_ack || j_state == J_SEE;
-    wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_soon);
+    wire sends    = !j_aside && !j_idle;
+    // there is an action, or may be when a NAK is through
+    wire act_near = act_soon || (q_valid && !q_fuse && !q_is_ack) || (j_ack && !j_idle && !j_fuse && !j_is_ack);
+    wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_near);
 
     wire data_ready, rest_ready;
     wire goes     = framed && !more_reg && !j_blocks;
@@ -542,7 +575,12 @@ module inc_check_message #(
     wire decided  = data_goes || rest_goes;
     wire quick    = goes && c_bypass;
 
-    assign c_free    = 1'b1;
+    wire m_look;                       // the job looks at a slot
+    reg  d_data, d_fine;
+    wire b_needs     = b_data && b_fine;
+    wire c_needs     = c_valid && d_data && d_fine;
+    // what is looked up goes to C when its slot is read
+    assign c_free    = !b_needs || (b_state == B_PLACE && !m_look);
     assign c_lives   = c_live && live_wide[{1'b0, c_group}];
 `ifdef INC_MESSAGE_RANGES
     assign c_decided = decided && !range_opens;
@@ -560,7 +598,7 @@ module inc_check_message #(
     // ---- facts of the frame in C that the steps know of the one in B, and of the one that goes into A ----
 
     reg [SLOT_W-1:0] a_base, b_base, c_base, a_half, b_half, c_half;
-    reg              d_host, d_data, d_ack, d_cnp, d_ends, d_fine, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down, d_whole;
+    reg              d_host, d_ack, d_cnp, d_ends, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down;
 `ifdef INC_MESSAGE_RANGES
     reg              d_in_range, d_opens, d_bad_control, d_no_role, d_differs;
 `endif
@@ -599,7 +637,6 @@ module inc_check_message #(
             d_too_long   <= b_too_long;
             d_up         <= b_up;
             d_down       <= b_down;
-            d_whole      <= b_whole;
 `ifdef INC_MESSAGE_RANGES
             d_in_range    <= b_in_range;
             d_opens       <= b_opens;
@@ -629,22 +666,25 @@ module inc_check_message #(
 
     reg  [SLOT_W-1:0] k_base, k_n;     // of the frame's pool
 
-    // A frame is looked up when it comes to C, or later, and once more.
-    wire              look_b = b_go && !f_holds_b;
-    wire              late   = f_state == F_READ && !c_bypass;
-    wire              look_c = late && !f_holds_b && j_free;
-    wire              look   = look_b || look_c;
-    wire [EI_W-1:0]   look_ei    = late ? c_ei : b_ei;
-    wire [GRP_W-1:0]  look_group = late ? c_group : b_group;
+    // Data is looked up when it comes to B, or later: when nobody is left in C behind this cycle who may write what it reads. In C what has been
+    // acknowledged is looked at once more.
+    wire              cleared = !c_needs || c_leaves;
+    wire              late    = b_valid && b_needs && b_state == B_NONE;
+    wire              look_a  = a_go && a_data && !(b_go && b_needs) && cleared && !f_holds_b;
+    wire              look_b  = late && cleared && !f_holds_b;
+    wire              look    = look_a || look_b;
+    wire              look_c  = f_state == F_READ && !f_holds_b && j_free;
+    wire [EI_W-1:0]   look_ei    = late ? b_ei : a_ei;
+    wire [GRP_W-1:0]  look_group = late ? b_group : a_group;
 
     // the group of the job, or of the one that comes next
     reg  [EI_W-1:0]   j_ei;
     wire [GRP_W-1:0]  j_group;
 `ifdef INC_PARK
     wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
-    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : parks ? park_group : acts ? act_group : c_group;
+    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : q_valid ? q_group : parks ? park_group : acts ? act_group : c_group;
 `else
-    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : acts ? act_group : c_group;
+    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : q_valid ? q_group : acts ? act_group : c_group;
 `endif
 
     wire              end_we;
@@ -656,8 +696,8 @@ module inc_check_message #(
     wire [2*HEAD_W-1:0] heads, j_heads, heads_next;
     wire              tails_we;
     wire [2*TAIL_W-1:0] tails_read, j_tails, tails_next;
-    wire [SLOT_W-1:0] pipe_n;
-    wire              pipe_set;
+    wire [SLOT_W-1:0] pipe_n, j_pipe_n;
+    wire              pipe_set, j_pipe_set;
     wire              ctx_we;
     wire [CTX_W-1:0]  ctx_read;
 
@@ -687,7 +727,7 @@ module inc_check_message #(
     wire [2*HEAD_W-1:0] heads_first = {2{{SLOT_W{1'b0}}, init_psn}};
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
-        .re(look), .raddr(look_group), .rdata(heads));
+        .re(look || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_job_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
         .re(1'b1), .raddr(next_group), .rdata(j_heads));
@@ -702,6 +742,9 @@ module inc_check_message #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re(look), .raddr(look_group), .rdata({pipe_set, pipe_n}));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_job_sizes (
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
+        .re(1'b1), .raddr(next_group), .rdata({j_pipe_set, j_pipe_n}));
 `ifdef INC_MESSAGE_RANGES
     // the number of the frame's range, 0 in a fixed group
     wire [1:0]        c_number = c_rng & {2{c_ranged}};
@@ -754,22 +797,26 @@ module inc_check_message #(
     wire [7:0]       e_unanswered;
     assign {e_refused, e_nak_sent, e_inside, e_unanswered, e_msn, e_offset, e_message, e_psn} = end_word;
 
-    // ---- the frame's pool: known from F_LOOK on ----
+    // ---- the frame's pool: of data in B, known from B_LOOK on; of what is in C ----
 
-    wire [GROUPS-1:0] c_one;
+    wire [GROUPS-1:0] b_one;
     generate
         for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
             localparam [GRP_W-1:0] E = e;
-            assign c_one[e] = c_group == E;
+            assign b_one[e] = b_group == E;
         end
     endgenerate
 
-    wire [SLOT_W-1:0] f_n      = pipe_set ? pipe_n : c_half;
-    wire              f_root   = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
-    wire [MASK_W-1:0] f_outs   = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
-    wire [HEAD_W-1:0] f_head   = d_opens_b ? heads[HEAD_W +: HEAD_W] : heads[0 +: HEAD_W];
-    wire [TAIL_W-1:0] f_tail   = d_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
-    wire [23:0]       f_start  = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
+    reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
+    reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
+    reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
+    wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
+    wire              b_opens_b = b_root || b_spreads || !b_up;
+    wire              f_root    = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
+    wire [MASK_W-1:0] f_outs    = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
+    wire [HEAD_W-1:0] f_head    = (f_state == F_START ? k_pipe_b : b_opens_b) ? heads[HEAD_W +: HEAD_W] : heads[0 +: HEAD_W];
+    wire [TAIL_W-1:0] f_tail    = b_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
+    wire [23:0]       f_start   = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
     wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
 `ifdef INC_RELEASE
     reg  [MASK_W-1:0] f_releases;
@@ -787,14 +834,14 @@ module inc_check_message #(
     wire [23:0]       left_a   = heads[0 +: 24] + ~c_end, left_b = heads[HEAD_W +: 24] + ~c_end;
     wire              uses_a   = c_reduces || (!c_spreads && c_parent_mask != NOBODY);
     wire              is_drained = (!uses_a || left_a == 24'd0) && (c_reduces || left_b == 24'd0);
+`ifdef INC_RELEASE
+    wire [(1 << GRP_W):0] owes_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_owes};
+`endif
     // the message behind the range, from one who does not send in it any; a control
     wire [23:0]       f_left   = e_message + ~c_end;
     wire              d_control = d_opens || d_bad_control || d_no_role;
 
 `endif
-    reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
-    reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
     wire [23:0]       n_wide = {{(24-SLOT_W){1'b0}}, k_n};
     wire              k_syn  = c_syn_ack || c_syn_rnr || c_syn_nak;
 
@@ -809,27 +856,37 @@ module inc_check_message #(
 
     // ---- data: first the packet, then its message ----
 
-    wire [23:0]      distance = c_wire_psn - e_psn;
+    wire [23:0]      distance = b_wire_psn - e_psn;
     wire             behind   = distance[23];
     wire             ahead    = !behind && distance != 24'd0;
     wire [15:0]      length   = {{(16-LEN_W){1'b0}}, c_plen};
     wire [15:0]      mtu      = {3'd0, path_mtu};
 
-    reg  [OFF_W:0]   to;
-    reg              f_wrong_role, f_behind, f_ahead, f_refused, f_order, f_segment, f_partial, f_fresh, f_near, f_ring, f_moved, f_full;
+    reg  [OFF_W-1:0] to_reg;
+    reg              f_wrong_role, f_behind, f_ahead, f_refused, f_partial, f_fresh, f_near, f_ring, f_moved, f_full;
 `ifdef INC_PARK
     reg              f_parked;
 `endif
     reg              is_duplicate, is_gap, is_refused, is_order, is_segment, is_partial, is_sound;
 `ifdef INC_MESSAGE_RANGES
-    reg              f_outside, f_begins, f_drained, is_contrary, is_astray, is_bad_control, is_no_role, is_opener;
+    reg              f_drained, is_contrary, is_astray, is_bad_control, is_no_role, is_opener;
 `endif
     reg              r_size, r_length, r_mismatch, r_completes, r_answers;
     reg  [OFF_W-1:0] r_mark;
 
-    wire             judged   = d_fine && d_data && !f_wrong_role;
+    // what else is known of it in C, at F_JUDGE
+    wire [OFF_W:0]   to        = {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
+    wire             f_order   = d_starts == e_inside;
+    wire             f_segment = d_ends ? length > mtu || (length == 16'd0 && !d_starts) : length != mtu;
+`ifdef INC_MESSAGE_RANGES
+    wire             wrong_role = !d_up && !d_down && !c_ranged;
+    wire             f_outside = c_ranged && d_starts && ((!d_up && !d_down) || f_left == 24'd0);
+    wire             f_begins  = e_message == c_begin;
+`else
+    wire             wrong_role = !d_up && !d_down;
+`endif
     // in the order of docs/termination.md section 3
-    wire             in_order = judged && !f_behind && !f_ahead;
+    wire             in_order = !wrong_role && !f_behind && !f_ahead;
 `ifdef INC_MESSAGE_RANGES
     wire             placed   = in_order && !f_refused && !f_order && !f_segment;
     wire             contrary = !f_outside && c_ranged && d_starts && (d_control != f_begins || (d_control && d_differs));
@@ -879,7 +936,7 @@ module inc_check_message #(
             wire [MASK_W-1:0] s_self;
             for (e = 0; e < MASK_W; e = e + 1) begin : gen_sibling
                 if ((e ^ 1) < MASK_W) begin : gen_two
-                    assign s_self[e] = c_self[e ^ 1];
+                    assign s_self[e] = b_self[e ^ 1];
                 end else begin : gen_single
                     assign s_self[e] = 1'b0;
                 end
@@ -888,8 +945,10 @@ module inc_check_message #(
             reg              s_none;
             reg  [OFF_W-1:0] s_below;
             always @(posedge clk) begin
-                s_past  <= s_message - e_message;
-                s_none  <= (s_self & c_in_mask) == NOBODY || !d_up;
+                if (b_state == B_LOOK) begin
+                    s_past <= s_message - e_message;
+                    s_none <= (s_self & b_in_mask) == NOBODY || !b_up;
+                end
                 s_below <= s_none || s_past[23] ? {OFF_W{1'b0}} : s_past == 24'd0 ? s_offset : LONGEST;
             end
             assign below = s_below;
@@ -910,55 +969,51 @@ module inc_check_message #(
     wire [UNIT_W:0]  inner_unit = {{(UNIT_W-IN_W){1'b0}}, e_offset[OFF_W-1:PLACE_W]};
     wire [UNIT_W:0]  next_unit  = f_unit + (k_wide ? inner_unit << 1 : inner_unit);
 
-    wire             m_look;           // the job looks at a slot
-    wire             slots = f_state == F_PLACE && !m_look;
+    wire             slots = (b_state == B_PLACE || f_state == F_ROOM) && !m_look;
 
     always @(posedge clk) begin
-        if (f_state == F_LOOK) begin
-            k_root       <= f_root;
-            k_pipe_b     <= d_opens_b;
-            k_base       <= c_base;
-            k_n          <= f_n;
-            k_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
+        if (b_state == B_LOOK) begin
+            k_root       <= b_root;
+            k_pipe_b     <= b_opens_b;
+            k_base       <= b_base;
+            k_n          <= pipe_set ? pipe_n : b_half;
+            k_wide       <= HALVES != 0 && b_dtype[1] != b_dtype[0];
             k_top        <= f_top;
             k_done       <= f_done;
-            k_off        <= e_message - f_start;
             k_lead       <= e_message - f_done;
             k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
-            k_whole      <= (grp_whole & c_one) != {GROUPS{1'b0}};
-            to           <= {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
-`ifdef INC_MESSAGE_RANGES
-            f_wrong_role <= !d_up && !d_down && !c_ranged;
-            f_outside    <= c_ranged && d_starts && ((!d_up && !d_down) || f_left == 24'd0);
-            f_begins     <= e_message == c_begin;
-`ifdef INC_RELEASE
-            f_drained    <= is_drained && (grp_owes & c_one) == {GROUPS{1'b0}};
-`else
-            f_drained    <= is_drained;
-`endif
-`else
-            f_wrong_role <= !d_up && !d_down;
-`endif
+            k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
             f_behind     <= behind;
             f_ahead      <= ahead;
             f_refused    <= e_refused;
-            f_order      <= d_starts == e_inside;
-            f_segment    <= d_ends ? length > mtu || (length == 16'd0 && !d_starts) : length != mtu;
-            f_partial    <= !d_whole;
+            f_partial    <= !b_whole;
             f_fresh      <= e_message == f_top;
         end
-        if (f_state == F_PLACE) begin
+        if (b_state == B_LOOK || f_state == F_START) begin
+            k_off        <= e_message - f_start;
+        end
+        if (b_state == B_PLACE || f_state == F_ROOM) begin
             f_near       <= past_n[23];
             f_ring       <= past_ring[23];
             f_moved      <= past_done[23];
+        end
+        if (b_state == B_PLACE) begin
             slot_reg     <= slot_at;
             place_reg    <= k_wide ? slot_at + k_index : slot_at;
-            is_duplicate <= judged && f_behind;
-            is_gap       <= judged && f_ahead;
+        end
+        if (f_state == F_JUDGE) begin
+            f_wrong_role <= wrong_role;
+            is_duplicate <= !wrong_role && f_behind;
+            is_gap       <= !wrong_role && f_ahead;
             is_refused   <= in_order && f_refused;
             is_order     <= in_order && !f_refused && f_order;
             is_segment   <= in_order && !f_refused && !f_order && f_segment;
 `ifdef INC_MESSAGE_RANGES
+`ifdef INC_RELEASE
+            f_drained      <= is_drained && !owes_wide[{1'b0, c_group}];
+`else
+            f_drained      <= is_drained;
+`endif
             is_contrary    <= placed && contrary;
             is_astray      <= placed && f_outside && !d_control;
             is_bad_control <= placed && f_outside && d_bad_control;
@@ -971,15 +1026,12 @@ module inc_check_message #(
             is_sound     <= in_order && !f_refused && !f_order && !f_segment && !f_partial;
 `endif
 `ifdef INC_PARK
-            f_parked     <= parked_wide[{1'b0, c_group}];
-`endif
-        end
-        if (f_state == F_JUDGE) begin
-`ifdef INC_PARK
-            f_full      <= d_starts && (f_parked || !fits);
+            f_parked    <= parked_wide[{1'b0, c_group}];
+            f_full      <= d_starts && (parked_wide[{1'b0, c_group}] || !fits);
 `else
             f_full      <= d_starts && !fits;
 `endif
+            to_reg      <= to[OFF_W-1:0];
             unit_reg    <= next_unit[UNIT_W-1:0];
             r_size      <= to > {1'b0, LONGEST};
             r_length    <= (known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
@@ -1035,28 +1087,29 @@ module inc_check_message #(
     wire speaks  = d_ack && d_fine && hears && k_syn;
 `endif
     wire f_data  = f_state == F_DATA;
-    wire f_rest  = f_state == F_REST || (f_state == F_LOOK && !(d_data && d_fine));
+    wire f_rest  = f_state == F_REST;
     // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
     // then added and sent in one pass. Who completes a message waits for a look at that.
-    reg  seen_reg, fuses_reg, gone_reg;
+    reg  seen_reg, fuses_reg;
     wire may_fuse = completes && (!k_root || f_near);
     reg  put_reg, emits_reg;           // its work is put, and not decided; it emits too
     wire mistaken = put_reg && may_fuse && seen_reg && emits_reg != fuses_reg;
+    wire fusing   = may_fuse && seen_reg && fuses_reg;
     // What may complete one is looked at early if its verdict is not there yet.
-    wire f_looks  = f_data ? !unsure && may_fuse && !data_goes : !framed && d_data && d_fine && d_ends && f_state != F_NONE && f_state != F_READ && f_state != F_REST;
-    wire looks    = j_idle && !j_takes && c_valid && f_looks && !seen_reg;
+    wire looks    = j_quiet && !j_takes && c_valid && f_data && !unsure && may_fuse && !seen_reg;
+    wire sendable = j_quiet || !(completes || f_peeks) || (fusing && !q_valid && !q_closed);
     assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && (put_reg ? !mistaken : !(has_work && work_held))
 `ifdef INC_MESSAGE_RANGES
-                        && (j_idle || !(completes || f_peeks)) && (j_free || !is_opening) && (!may_fuse || seen_reg);
+                        && sendable && (j_free || !is_opening) && (!may_fuse || seen_reg);
 `else
-                        && (j_idle || !(completes || f_peeks)) && (!may_fuse || seen_reg);
+                        && sendable && (!may_fuse || seen_reg);
 `endif
 `ifdef INC_MESSAGE_RANGES
     // an answer that is out of its range is counted as one that SendMessage calls stale is, so not in one cycle with that
     wire is_outside = d_ack && d_fine && !is_heard && c_ranged;
-    assign rest_ready = f_rest && (j_idle || !(speaks || is_outside));
+    assign rest_ready = f_rest && ((!q_valid && !q_closed) || !speaks) && (j_idle || !is_outside);
 `else
-    assign rest_ready = f_rest && (j_idle || !speaks);
+    assign rest_ready = f_rest && ((!q_valid && !q_closed) || !speaks);
 `endif
 `ifdef INC_MESSAGE_RANGES
     wire commits = data_goes && good && !f_wrong_role && !is_opening;
@@ -1065,17 +1118,16 @@ module inc_check_message #(
     wire commits = data_goes && good && !f_wrong_role;
 `endif
     wire hands   = rest_goes && good && speaks;
-    wire fuses   = commits && may_fuse && seen_reg && fuses_reg;
+    wire fuses   = commits && fusing;
     wire notes   = commits && completes && !fuses;
     wire peeks   = commits && f_peeks;
 
     always @(posedge clk) begin
-        if (look) begin
-            // one that is handed over in this cycle counts too
-            k_old <= hands || (j_ack && !j_idle) || d_busy;
-        end
+        // one that is handed over while it waits counts too
+        k_old <= hands || (look || look_c ? q_valid || (j_ack && !j_idle) || d_busy : k_old);
+        b_state <= look ? B_LOOK : b_go ? B_NONE : b_state == B_LOOK ? B_PLACE : b_state;
         if (b_go) begin
-            f_state <= look_b ? F_LOOK : F_READ;
+            f_state <= b_needs ? F_JUDGE : F_REST;
 `ifdef INC_MESSAGE_RANGES
         end else if (c_leaves) begin
             f_state <= F_NONE;
@@ -1085,9 +1137,9 @@ module inc_check_message #(
 `endif
         end else begin
             case (f_state)
-                F_READ:  f_state <= look_c ? F_LOOK : F_READ;
-                F_LOOK:  f_state <= d_data && d_fine ? F_PLACE : F_REST;
-                F_PLACE: f_state <= m_look ? F_PLACE : F_JUDGE;
+                F_READ:  f_state <= look_c ? F_START : F_READ;
+                F_START: f_state <= F_ROOM;
+                F_ROOM:  f_state <= m_look ? F_ROOM : F_JUDGE;
                 F_JUDGE: f_state <= F_DATA;
                 F_DATA:  f_state <= unsure ? F_READ : F_DATA;
                 default: f_state <= f_state;
@@ -1099,8 +1151,9 @@ module inc_check_message #(
         end else if (acts) begin
             turn_reg <= 1'b1;
         end
-        passed_reg <= act_soon && !acts && (passed_reg || c_done);
+        passed_reg <= act_near && !acts && (passed_reg || c_done);
         if (rst) begin
+            b_state    <= B_NONE;
             f_state    <= F_NONE;
             more_reg   <= 1'b0;
 `ifdef INC_MESSAGE_RANGES
@@ -1124,7 +1177,7 @@ module inc_check_message #(
                        is_taken ? !d_ends : e_inside,
                        answers ? 8'd0 : is_taken ? more_unanswered : e_unanswered,
                        msn_next,
-                       !is_taken ? e_offset : d_ends ? {OFF_W{1'b0}} : to[OFF_W-1:0],
+                       !is_taken ? e_offset : d_ends ? {OFF_W{1'b0}} : to_reg,
                        is_taken && d_ends ? message_up : e_message,
                        is_taken ? psn_up : e_psn};
 
@@ -1187,11 +1240,11 @@ module inc_check_message #(
     wire              x_root   = !x_reduces && !x_spreads && x_parent_mask == NOBODY;
     wire              x_pipe_b = x_pointed ? j_ei[0] : x_spreads || (x_self & x_parent_mask) == NOBODY;
 
-    reg               j_root, j_pipe_b, j_wide, j_big_endian, j_is_ack, j_is_nak, j_is_rnr;
+    reg               j_root, j_pipe_b, j_wide, j_big_endian, j_is_nak, j_is_rnr;
     reg  [1:0]        j_function, j_dtype;
     reg  [MASK_W-1:0] j_self, j_outs, j_in;
     reg  [SLOT_W-1:0] j_base, j_n;
-    reg  [23:0]       j_done, j_psn, j_msn;
+    reg  [23:0]       j_done, j_psn;
     reg  [4:0]        j_code;
     reg               j_empty;         // a message was completed: nothing of the next is there, as whoever completes it has sent none
 
@@ -1226,9 +1279,86 @@ module inc_check_message #(
         end
     endgenerate
 
+    // What waits for its job: an answer, or what has left at once. What is to be done with payload is its group's, as the job's is.
+    reg               q_root, q_pipe_b, q_wide, q_big_endian, q_is_nak, q_is_rnr;
+    reg  [1:0]        q_function, q_dtype;
+    reg  [MASK_W-1:0] q_self, q_outs, q_in;
+    reg  [SLOT_W-1:0] q_base, q_half;
+    reg  [23:0]       q_psn;
+    reg  [4:0]        q_code;
+`ifdef INC_MESSAGE_RANGES
+    reg  [1:0]        q_number;
+`endif
+    wire              q_takes, q_chains;
+    wire [SLOT_W-1:0] q_n = j_pipe_set ? j_pipe_n : q_half;
     always @(posedge clk) begin
-        if (j_idle) begin
-            j_ack        <= hands;
+        q_valid <= (q_valid && !q_takes) || hands || fuses;
+        q_old   <= q_valid && !q_takes && (j_idle || q_group == j_group);
+        if (!q_valid) begin
+            q_ei         <= frame_ei;
+            q_fuse       <= d_data;
+            q_self       <= c_self;
+            q_root       <= f_root;
+            q_pipe_b     <= d_opens_b;
+            q_outs       <= f_outs;
+            q_in         <= c_in_mask;
+            q_base       <= c_base;
+            q_half       <= c_half;
+            q_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
+            q_function   <= c_function;
+            q_dtype      <= c_dtype;
+            q_big_endian <= c_big_endian;
+            q_psn        <= c_wire_psn;
+            q_is_ack     <= c_syn_ack;
+            q_is_nak     <= c_syn_nak && c_ext[25:24] == 2'd0;
+            q_is_rnr     <= c_syn_rnr;
+            q_code       <= c_ext[28:24];
+`ifdef INC_MESSAGE_RANGES
+            q_number     <= c_number;
+`endif
+        end
+        if (rst) begin
+            q_valid <= 1'b0;
+            q_old   <= 1'b0;
+        end
+    end
+
+    // what it goes by, in the cycle in which it begins: what is done of its pool, and whether that is as much as a root may move, or more
+    wire [23:0]       q_done   = q_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
+    wire [23:0]       q_start  = q_pipe_b ? j_heads[HEAD_W +: 24] : j_heads[0 +: 24];
+    wire [23:0]       q_span   = q_done - q_start;
+    wire              q_caps   = q_root && q_span >= {{(24-SLOT_W){1'b0}}, q_n};
+
+    always @(posedge clk) begin
+        if (q_takes) begin
+            j_ack        <= 1'b1;
+            j_fuse       <= q_fuse;
+            j_ei         <= q_ei;
+            j_self       <= q_self;
+            j_root       <= q_root;
+            j_pipe_b     <= q_pipe_b;
+            j_outs       <= q_outs;
+            j_in         <= q_in;
+            j_base       <= q_base;
+            j_n          <= q_n;
+            j_wide       <= q_wide;
+            j_function   <= q_function;
+            j_dtype      <= q_dtype;
+            j_big_endian <= q_big_endian;
+            j_done       <= q_done;
+            j_empty      <= 1'b0;
+            // what comes next by it
+            j_psn        <= q_psn + {23'd0, q_is_ack};
+            j_is_ack     <= q_is_ack;
+            j_is_nak     <= q_is_nak;
+            j_is_rnr     <= q_is_rnr;
+            j_code       <= q_code;
+`ifdef INC_MESSAGE_RANGES
+            j_number     <= q_number;
+`endif
+        end else if (j_idle) begin
+            j_ack        <= 1'b0;
+            j_fuse       <= 1'b0;
 `ifdef INC_MESSAGE_RANGES
             j_ei         <= acts ? act_ei : range_opens ? range_ei : frame_ei;
             j_number     <= c_number;
@@ -1242,24 +1372,18 @@ module inc_check_message #(
             j_outs       <= f_outs;
             j_in         <= c_in_mask;
             j_base       <= c_base;
-            j_n          <= f_n;
+            j_n          <= k_n;
             j_wide       <= HALVES != 0 && c_dtype[1] != c_dtype[0];
             j_function   <= c_function;
             j_dtype      <= c_dtype;
             j_big_endian <= c_big_endian;
 `ifdef INC_MESSAGE_RANGES
-            j_done       <= range_opens ? range_first : f_data && completes ? message_up : f_done;
-            j_empty      <= range_opens || (f_data && completes);
+            j_done       <= range_opens ? range_first : completes ? message_up : k_done;
+            j_empty      <= range_opens || completes;
 `else
-            j_done       <= f_data && completes ? message_up : f_done;
-            j_empty      <= f_data && completes;
+            j_done       <= completes ? message_up : k_done;
+            j_empty      <= completes;
 `endif
-            j_psn        <= c_wire_psn;
-            j_msn        <= c_ext[23:0];
-            j_is_ack     <= c_syn_ack;
-            j_is_nak     <= c_syn_nak && c_ext[25:24] == 2'd0;
-            j_is_rnr     <= c_syn_rnr;
-            j_code       <= c_ext[28:24];
         end else if (j_state == J_LOOK) begin
             j_self       <= x_self;
             j_root       <= x_root;
@@ -1287,20 +1411,22 @@ module inc_check_message #(
         end
     end
 
-    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in two cycles.
+    // What has left a root's aggregation pool: what is done, from start on, but no more than N. Found in a cycle.
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    reg  [23:0]       span_reg, most_reg, limit_reg;
-    wire              capped = j_root && span_reg >= j_wide_n;    // as much as a root may move, or more, is done
+    wire [23:0]       span     = j_done - j_start;
+    wire [23:0]       most     = j_start + j_wide_n;
+    wire              caps     = j_root && span >= j_wide_n;      // as much as a root may move, or more, is done
+    reg               capped;
+    reg  [23:0]       limit_reg;
     reg  [OFF_W-1:0]  open_reg;
     wire [IN_W:0]     open;            // units of the message at the limit that may leave
     always @(posedge clk) begin
-        span_reg   <= j_done - j_start;
-        most_reg   <= j_start + j_wide_n;
-        limit_reg  <= capped ? most_reg : j_done;
+        capped     <= q_takes ? q_caps : caps;
+        limit_reg  <= caps ? most : j_done;
         // at a root it has no place in the broadcast pool before what is done has
-        open_reg   <= capped || j_empty ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
+        open_reg   <= caps || j_empty ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
     end
 
     // ---- a message's slot: what SendMessage asks for, or what may leave of a message that is not complete ----
@@ -1319,7 +1445,7 @@ module inc_check_message #(
 
     assign m_look    = m_look_reg;
     assign rd_en     = slots || m_look;
-    assign rd_slot   = m_look ? m_slot : slot_at;
+    assign rd_slot   = m_look ? m_slot : f_state == F_ROOM ? slot_reg : slot_at;
     assign msg_valid = m_valid_reg;
 
     always @(posedge clk) begin
@@ -1357,9 +1483,14 @@ module inc_check_message #(
         if (OPEN != 0) begin : gen_open
             localparam [IN_W:0] NO_UNIT = {(IN_W+1){1'b0}};
             // What every endpoint has sent, as {message, unit} of the one behind its last unit, and the least of it. The one who sends is not
-            // further than the end of its message.
-            wire [23:0]      inner     = d_ends ? {{(23-IN_W){1'b0}}, 1'b1, {IN_W{1'b0}}} : {{(23-IN_W){1'b0}}, to[OFF_W-1:PLACE_W]};
+            // further than the end of its message; if this is not its last packet it has the length of its path MTU.
+            reg  [OFF_W:0]   mid;
             reg  [23:0]      own_here, own_last, least;
+            wire             whole_now = b_ends || mid[OFF_W] || mid[OFF_W-1];
+            wire [24:0]      mtu_wide  = {12'd0, path_mtu};
+            // it is looked up in B and goes on in C
+            wire             ahead_of = b_state != B_NONE;
+            wire [MASK_W-1:0] b_taken = b_in_mask & {MASK_W{b_up}}, c_taken = c_in_mask & {MASK_W{d_up}};
             wire [23:0]      first_here = {init_psn[23-IN_W:0], {IN_W{1'b0}}};
             wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
             wire             rest_there, here_init, here_ready;
@@ -1378,8 +1509,8 @@ module inc_check_message #(
                 .init_psn       (first_here),
                 .ack_rd         (look),
                 .ack_group      (look_group),
-                .ack_self       (c_self),
-                .ack_mask       (d_up ? c_in_mask : NOBODY),
+                .ack_self       (ahead_of ? b_self : c_self),
+                .ack_mask       (ahead_of ? b_taken : c_taken),
                 .ack_pick       (NOBODY),
                 .ack_ready      (here_ready),
                 .ack_picked     (here_picked),
@@ -1417,7 +1548,10 @@ module inc_check_message #(
             wire             may_end    = slot_complete && slot_tag[OFF_W-1:0] == here_bytes;
 
             always @(posedge clk) begin
-                own_here   <= {e_message[23-IN_W:0], {IN_W{1'b0}}} + inner;
+                mid        <= {1'b0, e_offset} + mtu_wide[OFF_W:0];
+                if (b_state == B_PLACE) begin
+                    own_here <= whole_now ? {message_up[23-IN_W:0], {IN_W{1'b0}}} : {e_message[23-IN_W:0], mid[OFF_W-2:PLACE_W]};
+                end
                 own_last   <= own_here - 24'd1;
                 least      <= rest_there && rest_past[23] ? rest_last + 24'd1 : own_here;
                 if (j_idle) begin
@@ -1431,7 +1565,7 @@ module inc_check_message #(
             assign f_peeks   = is_taken && !r_completes && !k_whole && here != NO_UNIT;
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
-            wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past};
+            wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
         end else begin : gen_whole
             assign open      = {(IN_W+1){1'b0}};
             assign f_peeks   = 1'b0;
@@ -1450,16 +1584,22 @@ module inc_check_message #(
 
 `endif
     wire j_sends = j_state == J_SEND;
+    // An answer that moves a root's pool which has more done than it could move is followed by news of the pool; no other comes between.
+    assign q_closed = !j_idle && !(j_sends && j_ack && (j_fuse || !capped));
+    // Behind one of its group that ends the next may begin in the cycle of that; an answer of the same endpoint is for what that has written.
+    assign q_chains = j_ack && j_sends && snd_done && !(snd_moved && capped) && q_group == j_group && (j_fuse || q_fuse || q_ei != j_ei);
+    assign q_takes  = q_old && (j_idle || q_chains);
 
-    assign snd_ack    = hands;
+    assign snd_ack    = q_takes && !q_fuse;
     assign snd_act    = j_state == J_LOOK;
     assign snd_note   = notes || j_state == J_NOTE;
 `ifdef INC_MESSAGE_RANGES
     assign snd_open   = renumbers;
 `endif
     assign snd_look   = looks;
-    assign snd_fuse   = fuses;
-    assign snd_ei     = j_idle ? frame_ei : j_ei;
+    assign snd_moves  = fuses;
+    assign snd_fuse   = q_takes && q_fuse;
+    assign snd_ei     = sends ? j_ei : q_valid ? q_ei : j_idle ? frame_ei : j_ei;
     assign snd_self   = j_self;
     assign snd_psn    = j_psn;
     assign snd_is_ack = j_is_ack;
@@ -1474,33 +1614,28 @@ module inc_check_message #(
     assign ctx_wide   = j_wide;
 
     always @(posedge clk) begin
-        j_closes <= notes || fuses;
-        // what a look has found stands until the next job
-`ifdef INC_MESSAGE_RANGES
-        seen_reg  <= !c_leaves && (j_state == J_SEE ? snd_done && !gone_reg : seen_reg && !acts);
-`else
-        seen_reg  <= !c_done && (j_state == J_SEE ? snd_done && !gone_reg : seen_reg && !acts);
-`endif
-        gone_reg  <= j_state == J_SEE && (gone_reg || c_done);       // the frame was decided without
+        j_closes  <= notes || snd_fuse;
+        // what was seen of a pool stands as long as nobody may begin to lag
+        seen_reg  <= see_there && see_ei == pool_ei && !(q_valid && !q_fuse && !(q_is_ack && see_full)) && !(j_ack && !j_idle && !j_fuse && !(j_is_ack && see_full));
         fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && {{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code;
         case (j_state)
             J_IDLE:
 `ifdef INC_PARK
 `ifdef INC_MESSAGE_RANGES
-                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : range_opens ? J_RANGE : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : range_opens ? J_RANGE : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `else
-                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `endif
 `else
 `ifdef INC_MESSAGE_RANGES
-                j_state <= begins ? J_INIT : acts ? J_LOOK : range_opens ? J_RANGE : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : acts ? J_LOOK : range_opens ? J_RANGE : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `else
-                j_state <= begins ? J_INIT : acts ? J_LOOK : hands || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : acts ? J_LOOK : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `endif
 `endif
             J_LOOK:  j_state <= J_SEND;
             // a root that had done more than it could move may move more now
-            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped ? J_HOLD : J_IDLE;
+            J_SEND:  if (snd_done) j_state <= j_ack && snd_moved && capped ? J_HOLD : q_takes ? J_SEND : J_IDLE;
             J_SEE:   if (snd_done) j_state <= J_IDLE;
             J_PEEK:  j_state <= J_FIND;
             J_FIND:  j_state <= m_take_reg ? J_OPEN : J_FIND;
@@ -1516,17 +1651,21 @@ module inc_check_message #(
         endcase
         if (rst) begin
             j_state  <= J_IDLE;
-            seen_reg <= 1'b0;
             j_closes <= 1'b0;
         end
     end
 
     // ---- an acknowledgement moves the start of its pool, some cycles behind it ----
 
-    wire             answered = j_ack && j_sends && snd_done;
+    wire             answered = j_ack && !j_fuse && j_sends && snd_done;
     reg              j_first;          // the first cycle of an answer's job
+    reg  [MASK_W-1:0] acks_self, acks_mask;
     reg              d1_valid, d2_valid, d3_valid, d4_valid, d5_valid, d6_valid, d_root, d_pipe_b, one_moved;
     reg  [GRP_W-1:0] d_group;
+    // the same a cycle later, and two: the next answer may be there by then
+    reg              was_root, once_root, was_pipe_b;
+    reg  [GRP_W-1:0] was_group, once_group;
+    reg  [SLOT_W-1:0] was_n;
     reg  [SLOT_W-1:0] d_n, d_at;
     reg  [2*HEAD_W-1:0] d_heads;
     reg  [23:0]      d_done, acked_last, start_last, start_next, steps_less, span_was, span_is, move_was, move_is, freed_less, freed, wipe_reg;
@@ -1537,7 +1676,7 @@ module inc_check_message #(
     wire [SLOT_W:0]  d_ring     = d_root ? {d_n, 1'b0} : {1'b0, d_n};
     wire [SLOT_W:0]  head_on    = {1'b0, d_head[24 +: SLOT_W]} + steps_less[SLOT_W:0] + {{SLOT_W{1'b0}}, 1'b1};
     wire [SLOT_W:0]  head_round = head_on - d_ring;
-    wire [23:0]      d_wide_n   = {{(24-SLOT_W){1'b0}}, d_n};
+    wire [23:0]      d_wide_n   = {{(24-SLOT_W){1'b0}}, was_n};
     wire [HEAD_W-1:0] head_next = {d_at, start_next};
     wire             wipes      = wipe_reg != 24'd0;
 
@@ -1548,9 +1687,9 @@ module inc_check_message #(
     assign ack_rd    = j_first;
 `endif
     assign ack_group = j_group;
-    assign ack_self  = j_self;
-    assign ack_mask  = j_outs;
-    assign ack_pick  = j_self;
+    assign ack_self  = acks_self;
+    assign ack_mask  = acks_mask;
+    assign ack_pick  = NOBODY;
     assign ack_we    = d1_valid;
 `ifdef INC_MESSAGE_RANGES
     // behind the last: nobody has less acknowledged than what was before the range
@@ -1559,7 +1698,7 @@ module inc_check_message #(
     assign ack_lift  = 1'b0;
 `endif
     assign ack_psn   = acked_last;
-    assign ack_msn   = j_msn;
+    assign ack_msn   = 24'd0;
 
 `ifdef INC_PARK
     // parking: all that was begun is acknowledged. Empty pools begin at their first slots, whatever slots these will be
@@ -1567,36 +1706,36 @@ module inc_check_message #(
     assign park_drained = j_tails[24 +: 24] == j_heads[0 +: 24] && j_tails[TAIL_W+24 +: 24] == j_heads[HEAD_W +: 24];
 `ifdef INC_MESSAGE_RANGES
     assign heads_we     = d4_valid || (park_take && park_drained) || range_opens;
-    assign heads_group  = park_take ? park_group : range_opens ? c_group : d_group;
+    assign heads_group  = park_take ? park_group : range_opens ? c_group : was_group;
 `else
     assign heads_we     = d4_valid || (park_take && park_drained);
-    assign heads_group  = park_take ? park_group : d_group;
+    assign heads_group  = park_take ? park_group : was_group;
 `endif
 `ifdef INC_MESSAGE_RANGES
     assign heads_next   = range_opens ? {2{{SLOT_W{1'b0}}, range_first}}
                           : park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
-                          : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+                          : was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `else
     assign heads_next   = park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
-                          : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+                          : was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `endif
 `else
 `ifdef INC_MESSAGE_RANGES
     assign heads_we     = d4_valid || range_opens;
-    assign heads_group  = range_opens ? c_group : d_group;
+    assign heads_group  = range_opens ? c_group : was_group;
     assign heads_next   = range_opens ? {2{{SLOT_W{1'b0}}, range_first}}
-                          : d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+                          : was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `else
     assign heads_we     = d4_valid;
-    assign heads_group  = d_group;
-    assign heads_next   = d_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+    assign heads_group  = was_group;
+    assign heads_next   = was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `endif
 `endif
 
 `ifdef INC_RELEASE
     always @(posedge clk) begin
         start_we    <= d4_valid && !rst;
-        start_group <= d_group;
+        start_group <= was_group;
         start_a     <= heads_next[0 +: 24];
         start_b     <= heads_next[HEAD_W +: 24];
     end
@@ -1604,7 +1743,7 @@ module inc_check_message #(
 `endif
     // Slots freed are those that start passes, and those that a root moves; counted one a cycle.
     always @(posedge clk) begin
-        j_first    <= hands;
+        j_first    <= snd_ack;
         d1_valid   <= answered && snd_moved;
         d2_valid   <= d1_valid;
         d3_valid   <= d2_valid;
@@ -1624,7 +1763,21 @@ module inc_check_message #(
             acked_last <= c_end;
         end
 `endif
-        d_heads    <= d1_valid ? j_heads : d_heads;
+        was_root   <= d_root;
+        once_root  <= was_root;
+        was_pipe_b <= d_pipe_b;
+        was_group  <= d_group;
+        once_group <= was_group;
+        was_n      <= d_n;
+        // from the cycle after ack_rd on
+        acks_self  <= j_self;
+        acks_mask  <= j_outs;
+        // what the answer before writes, or has written in the cycle in which it was read
+        if (d4_valid && (!d1_valid || was_group == d_group)) begin
+            d_heads <= heads_next;
+        end else if (d1_valid && !(d5_valid && once_group == d_group)) begin
+            d_heads <= j_heads;
+        end
         start_last <= ack_rest_any && least_past[23] ? ack_rest : acked_last;
         if (d2_valid) begin
             start_next <= start_last + 24'd1;
@@ -1635,8 +1788,8 @@ module inc_check_message #(
         span_is    <= d_done - start_next;
         move_was   <= span_was > d_wide_n ? d_wide_n : span_was;
         move_is    <= span_is > d_wide_n ? d_wide_n : span_is;
-        freed_less <= d_root ? (steps_less << 1) + 24'd2 : steps_less + 24'd1;
-        freed      <= d_root ? freed_less + move_is - move_was : freed_less;
+        freed_less <= was_root ? (steps_less << 1) + 24'd2 : steps_less + 24'd1;
+        freed      <= once_root ? freed_less + move_is - move_was : freed_less;
         one_moved  <= commits && completes && k_root && f_near;
         wipe_reg   <= wipe_reg + (d6_valid ? freed : 24'd0) + {23'd0, one_moved} - {23'd0, wipes};
         if (rst) begin
@@ -1674,8 +1827,7 @@ module inc_check_message #(
     reg  [IN_W:0] put_adds;            // of the work put last
     reg           hopes_reg;           // the last result that was looked at could leave at once
     reg           job_reg, commits_reg, dies_reg;
-    wire sends    = !j_aside && !j_idle;
-    wire may_put  = may_fuse ? j_idle || j_state == J_SEE : !sends;
+    wire may_put  = !sends && (!may_fuse || seen_reg || j_quiet || j_state == J_SEE);
     wire puts     = f_data && has_work && !unsure && may_put && !put_reg && !work_held;
     wire at_once  = may_fuse && (seen_reg ? fuses_reg : hopes_reg);
     wire withdraw = put_reg && (sends || mistaken);
@@ -1705,6 +1857,7 @@ module inc_check_message #(
     assign work_words      = sends ? snd_work_words : c_words;
     assign work_unit       = sends ? snd_work_unit : unit_reg;
     assign work_ep         = c_ei[EP_W-1:0];
+    assign put_ei         = sends ? j_ei : c_ei;
     assign work_mask       = sends ? j_in : c_in_mask;
     // the parent's data is nobody's contribution
     assign work_copied     = sends ? j_pipe_b && !j_root : !d_up;
@@ -1862,7 +2015,7 @@ module inc_check_message #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, frm_waits, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
+    wire unused_bits = &{1'b0, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
                          ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_round, head_round,
                          m_round, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 

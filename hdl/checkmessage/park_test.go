@@ -19,7 +19,8 @@ import (
 // parking drives inc_check_message with groups that can be parked: two of them, with hosts at endpoints 0 and 1, pools of two messages, PSNs from 7 on.
 type parking struct {
 	*rig.Rig
-	t *testing.T
+	t  *testing.T
+	in bool // the frame is in B
 }
 
 func newParking(t *testing.T) *parking {
@@ -32,7 +33,7 @@ func startParking(t *testing.T, lib *sim.Lib) *parking {
 	b.Clock()
 	b.Set("rst", 0)
 	b.set(map[string]uint64{"grp_live": 3, "cfg_ack_every": 16, "cfg_rnr": 1, "cfg_rnr_timer": 1, "tx_room": 1, "init_clean": 1, "s_log2_n": 2,
-		"b_data": 1, "b_fine": 1, "b_ends": 1, "b_up": 1, "b_whole": 1, "c_live": 1, "c_intact": 1, "c_passed": 1, "c_opcode": 4, "c_in_mask": 3, "c_out_mask": 3})
+		"b_data": 1, "b_fine": 1, "b_ends": 1, "b_up": 1, "b_whole": 1, "b_in_mask": 3, "c_live": 1, "c_intact": 1, "c_passed": 1, "c_opcode": 4, "c_in_mask": 3, "c_out_mask": 3})
 	for group := range uint64(2) { // GROUP_PIPE: half of its slots for each pool
 		b.set(map[string]uint64{"tbl_grp_we": 1, "tbl_index": group, "tbl_word": 1, "tbl_data": 0})
 		b.Clock()
@@ -71,19 +72,33 @@ type decided struct {
 	Counters   []string
 }
 
-// frame has a message of one empty packet come to C at the end of cycle 0, with its verdict, and asks in cycle ask whether a group can be parked.
+// goes shows what comes to B at the end of cycle 0, and has it go to C as inc_frame_steps does. It says whether it goes in this cycle.
+func (b *parking) goes(cycle int, ei uint64) bool {
+	b.set(map[string]uint64{"a_go": bit(cycle == 0), "a_ei": ei, "b_ei": ei, "b_self": 1 << (ei % 8)})
+	if cycle == 1 {
+		b.Set("b_valid", 1)
+	}
+	b.Settle()
+	goes := cycle > 1 && b.Is("c_free") && b.in
+	b.Set("b_go", bit(goes))
+	b.in = cycle <= 1 || b.in && !goes
+	return goes
+}
+
+// frame has a message of one empty packet come to B at the end of cycle 0, and to C with its verdict, and asks in cycle ask whether a group can be parked.
 func (b *parking) frame(ei, psn uint64, group, ask int) (d decided) {
 	b.t.Helper()
-	b.set(map[string]uint64{"b_go": 1, "b_ei": ei, "c_ei": ei, "c_self": 1 << (ei % 8), "c_wire_psn": psn, "park_group": uint64(group)})
+	b.set(map[string]uint64{"c_ei": ei, "c_self": 1 << (ei % 8), "b_wire_psn": psn, "c_wire_psn": psn, "park_group": uint64(group), "a_data": 1})
 	d.Done, d.Took = -1, -1
 	for cycle := 0; d.Done < 0 || d.Took < 0 || cycle < d.Done+2; cycle++ {
 		require.Less(b.t, cycle, 40)
 		if cycle == ask {
 			b.Set("park_valid", 1)
 		}
+		goes := b.goes(cycle, ei)
 		b.Clock()
-		if cycle == 0 {
-			b.set(map[string]uint64{"b_go": 0, "c_valid": 1, "vrd_valid": 1})
+		if goes {
+			b.set(map[string]uint64{"b_valid": 0, "c_valid": 1, "vrd_valid": 1})
 		}
 		if b.Is("tx_valid") {
 			d.Answer = fmt.Sprintf("%#x", b.Get("tx_ext"))

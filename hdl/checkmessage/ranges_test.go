@@ -64,21 +64,22 @@ func (b *ranging) tick() {
 	}
 }
 
-// frame has a packet come to C at the end of cycle 0 with its verdict.
+// frame has a packet come to B at the end of cycle 0, and to C with its verdict.
 func (b *ranging) frame(ei, psn uint64, f at) (m moment) {
 	b.t.Helper()
 	control := bit(f.opens || f.bad || f.norole)
-	values := map[string]uint64{"b_ei": ei, "c_ei": ei, "c_self": 1 << (ei % 8), "c_wire_psn": psn, "c_ranged": 1, "c_rng": 2, "c_begin": f.begin, "c_end": f.end,
+	values := map[string]uint64{"b_ei": ei, "c_ei": ei, "c_self": 1 << (ei % 8), "b_wire_psn": psn, "c_wire_psn": psn, "c_ranged": 1, "c_rng": 2, "c_begin": f.begin, "c_end": f.end,
 		"b_in_range": bit(!f.outside && control == 0), "b_opens": bit(f.opens), "b_bad_control": bit(f.bad), "b_wrong_role": bit(f.norole), "b_contradicts": bit(f.differs),
 		"b_up": bit(f.up), "b_whole": bit(f.whole), "c_opcode": f.opcode, "c_plen": f.length, "c_words": (f.length + 7) / 8,
 		"b_data": bit(f.opcode < 6), "b_ack": bit(f.opcode == 0x11), "b_ends": bit(f.opcode >= 2 && f.opcode < 6)}
 	b.set(values)
-	b.Set("b_go", 1)
+	b.Set("a_data", values["b_data"])
 	for cycle := 0; ; cycle++ {
 		require.Less(b.t, cycle, 60)
+		goes := b.goes(cycle, ei)
 		b.tick()
-		if cycle == 0 {
-			b.set(map[string]uint64{"b_go": 0, "c_valid": 1, "vrd_valid": 1})
+		if goes {
+			b.set(map[string]uint64{"b_go": 0, "b_valid": 0, "c_valid": 1, "vrd_valid": 1})
 		}
 		if b.Is("tx_valid") {
 			m.Answer = fmt.Sprintf("%#x", b.Get("tx_ext"))
@@ -136,6 +137,7 @@ func TestRanges(t *testing.T) {
 	t.Parallel()
 	const (
 		look = 4 // cycles until data is decided
+		step = 3 // and anything else
 		rnr  = "0x21000000"
 	)
 	b := newRanging(t, 0)
@@ -154,7 +156,7 @@ func TestRanges(t *testing.T) {
 	check("half an element is not looked at outside", drop("DROP_RANGE", ""), b.frame(0, 7, with(before, func(f *at) { f.opcode, f.length, f.whole = 4, 3, false })))
 	check("bad control", drop("DROP_BAD_CONTROL", ""), b.frame(0, 7, with(before, func(f *at) { f.bad = true })))
 	check("nobody who sends", drop("DROP_WRONG_ROLE", ""), b.frame(0, 7, with(before, func(f *at) { f.norole = true })))
-	check("an answer before the first range", moment{1, false, "", []string{"DROP_STALE_ACK", "RX_FRAMES"}},
+	check("an answer before the first range", moment{step, false, "", []string{"DROP_STALE_ACK", "RX_FRAMES"}},
 		b.frame(0, 7, with(before, func(f *at) { f.opcode, f.outside = 0x11, true })))
 	b.Set("grp_parked", 1)
 	check("parked", drop("DROP_PARKED", rnr, "TX_RNR"), b.frame(0, 7, control))
@@ -183,7 +185,7 @@ func TestRanges(t *testing.T) {
 	check("data, the last", drop("AGG", "0x1f000002", "BUFFERED", "UP_DATA", "TX_ACK"), b.frame(0, 8, data))
 	check("data behind the range", drop("DROP_RANGE", ""), b.frame(0, 9, data))
 	check("the next range too early", drop("DROP_FULL", "0x21000002", "TX_RNR", "UP_DATA"), b.frame(0, 9, again))
-	check("a word of who hears nothing", moment{1, false, "", []string{"DROP_STALE_ACK", "RX_FRAMES"}}, b.frame(4, 10, with(in, func(f *at) { f.opcode = 0x11 })))
+	check("a word of who hears nothing", moment{step, false, "", []string{"DROP_STALE_ACK", "RX_FRAMES"}}, b.frame(4, 10, with(in, func(f *at) { f.opcode = 0x11 })))
 	check("the other one's control", taken, b.frame(1, 7, again))
 }
 

@@ -7,7 +7,7 @@
 //               both in the same order. work_kills takes the work back that was put last, before any word of it leaves
 //   mark        with the first bad word of a group's: grp_sends is low from the next cycle on
 //   monitor     out_act_* are the decider's in_act_*, and in a cycle without one a mark: kind 5, of endpoint 0 of its group. It comes when no job
-//               of SendMessage is under way that began before the mark, and no packet of snd_fuse, which in_act_* tells as a send (1) in a later
+//               of SendMessage is under way that began before the mark, and no packet of snd_moves, which in_act_* tells as a send (1) in a later
 //               cycle: so nothing of that group is sent behind it
 //   latency     0 cycles of the monitor; a mark 1 cycle, on grp_poisoned and the monitor 2 or more
 //   throughput  a word, and a work, in a cycle
@@ -58,7 +58,7 @@ module inc_poisoned #(
     input  wire               snd_note,
     input  wire               snd_done,
     // a packet is sent beside its jobs
-    input  wire               snd_fuse,
+    input  wire               snd_moves,
 
     input  wire               in_act_valid,
     input  wire [2:0]         in_act_kind,
@@ -145,7 +145,7 @@ module inc_poisoned #(
     reg  [GROUPS-1:0] marked_reg, told_reg, calm_reg;
     reg               busy_reg;                 // a job is under way
     reg               fused_reg;                // a packet that was sent beside jobs is to be told
-    wire              idle    = (!busy_reg || snd_done) && !fused_reg && !snd_fuse;
+    wire              idle    = (!busy_reg || snd_done) && !fused_reg && !snd_moves;
     wire [GROUPS-1:0] waiting = calm_reg & ~told_reg;
     wire [GROUPS-1:0] next    = waiting & (~waiting + {{(GROUPS-1){1'b0}}, 1'b1});
     wire              tells   = waiting != {GROUPS{1'b0}} && !in_act_valid;
@@ -162,7 +162,7 @@ module inc_poisoned #(
     integer k;
     always @(posedge clk) begin
         busy_reg  <= snd_ack || snd_act || snd_note || (busy_reg && !snd_done);
-        fused_reg <= snd_fuse || (fused_reg && !(in_act_valid && in_act_kind == SEND));
+        fused_reg <= snd_moves || (fused_reg && !(in_act_valid && in_act_kind == SEND));
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (init_we && init_group == k[GRP_W-1:0]) begin
                 marked_reg[k] <= 1'b0;

@@ -5,17 +5,19 @@
 // Contract
 //   jobs        one at a time: an answer (snd_ack), a turn of what is offered on act_* (snd_act), or news that a pool has more that may be
 //               sent (snd_note; snd_ei is that of act_ei then). A pulse begins it and snd_done ends it; the next begins in the cycle after
-//               that at the earliest. snd_ei counts with the pulse; all else stands still from the cycle after it to snd_done, ctx_limit and
-//               ctx_open from the third cycle after it
+//               that at the earliest, but an answer or snd_fuse behind an answer of another endpoint, or behind snd_fuse, in that cycle.
+//               snd_ei counts with the pulse; all else stands still from the cycle after it to snd_done, ctx_limit and ctx_open from the
+//               second cycle after it
 //   places      {PSN, message, unit}. Of an endpoint: the first packet that it has not acknowledged; what it gets next, if it lags; of
 //               those who share a path MTU with their pool's lowest endpoint, and of each other one: S, one behind the last packet sent.
 //               PSNs count packets since the group's start; EP_SQ_PSN is added on the wire (off_*)
 //   bounds      where each message that was sent to its end has its last PSN, an endpoint a memory: an answer needs no message's length
 //   lanes       those who share the lowest one's path MTU go along: one packet for all of them. Each other endpoint is a lane of its own.
 //               A pool's turn sends one packet to each lane that keeps up and has one; so does news to a pool of one lane
-//   look        snd_look is a job that looks at a pool: see_*, until the next job, S of its one lane, and who keeps up there; see_ok, somebody does
-//               and there is no other lane. snd_fuse, no job, in a cycle without one behind it: that packet was made elsewhere, the last of
-//               its message, asks all who keep up, and nothing can be sent behind it
+//   look        snd_look is a job that looks at a pool: see_*, with its snd_done, S of its one lane, and who keeps up there; see_ok, somebody does
+//               and there is no other lane. see_there: it stands, until a job that may change it; an ACK does not if all keep up (see_full).
+//               snd_moves: the packet there was made elsewhere, the last of its message, and nothing can be sent behind it; what is seen moves
+//               on behind it. snd_fuse is the job for it, in which all who keep up count as asked
 //   answer      snd_stale, or snd_moved with the message that the endpoint is in now, both with snd_done
 //   action      snd_acts with what was done, at or before snd_done; a send in the cycle of snd_tx_valid. None: nothing was due
 //   open        of the message at ctx_limit, which is not complete, the packets that end within ctx_open may be sent: all of their bytes are
@@ -23,9 +25,9 @@
 //   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
 //               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
 //   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
-//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 4, and 4
-//               more for each message's end that an answer goes beyond; a send L + 6, later by what snd_room is low. In a pool of
-//               several lanes 4, 3 for each lane, and L + 2 for each that is sent to
+//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 3, 4 of
+//               one who goes alone; 3 more for each message's end that an answer goes beyond; what was made elsewhere 4; a send L + 5,
+//               later by what snd_room is low. In a pool of several lanes 3, 3 for each lane, and L + 2 for each that is sent to
 //   throughput  one job at a time
 //   queue, timers, who lags: inc_retransmission's, which is inside
 //   start       as there, in no cycle of a job; init_psn is the first message
@@ -35,14 +37,14 @@
 //   ranges      snd_open begins a range for an endpoint, who has acknowledged everything, with message ctx_limit: all endpoints of the group, one
 //               after the other. They then count packets from the highest number that one of them has come to, and off_* tell where on the
 `ifdef INC_RELEASE
-//               wire that is, for range rel_rng. 4 cycles
+//               wire that is, for range rel_rng. 3 or 4 cycles
 `else
-//               wire that is, for range open_rng. 4 cycles
+//               wire that is, for range open_rng. 3 or 4 cycles
 `endif
 `endif
 `ifdef INC_RELEASE
 //   release     snd_owe sets an endpoint whose packets are all acknowledged back by one packet, which is a message of no length as long as
-//               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 5 cycles
+//               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 3 or 4 cycles
 `ifdef INC_MESSAGE_RANGES
 `else
 //   not done    ranges: a group's messages begin once, at its start
@@ -133,9 +135,14 @@ module inc_send_message #(
     output wire                     rel_puts,
     output wire                     rel_told,
 `endif
-    // a look at a pool, and the packet that it found the place for: the last of its message, to all who keep up
+    // a look at a pool; the packet that it found the place for was made, the last of its message, to all who keep up; the job for that
     input  wire                     snd_look,
+    input  wire                     snd_moves,
     input  wire                     snd_fuse,
+    // what was seen stands, and all keep up there; of whose pool it is, act_ei's
+    output wire                     see_there,
+    output wire                     see_full,
+    output wire [EI_W-1:0]          see_ei,
     output wire                     see_ok,
     output wire [23:0]              see_msg,
     output wire [OFF_W-$clog2(U_BYTES)-1:0] see_pos,
@@ -146,7 +153,7 @@ module inc_send_message #(
     input  wire [MASK_W-1:0]        snd_self,
     // the pool that it hears from; which one has its turn
     input  wire                     snd_pipe,
-    // the answer: its PSN on the wire, and its kind: ACK, NAK 0x60, RNR NAK with its code, else a NAK that ends the connection
+    // the answer: the PSN on the wire that comes next by it, and its kind: ACK, NAK 0x60, RNR NAK with its code, else a NAK that ends the connection
     input  wire [23:0]              snd_psn,
     input  wire                     snd_is_ack,
     input  wire                     snd_is_nak,
@@ -237,41 +244,45 @@ module inc_send_message #(
 `endif
 
     localparam [3:0] S_IDLE = 4'd0, S_LANE = 4'd2, S_TAIL = 4'd3, S_LOOK = 4'd4, S_SEEN = 4'd5, S_WAIT = 4'd6, S_CUT = 4'd7,
-                     S_USE = 4'd8, S_READ = 4'd9, S_PICK = 4'd10, S_PAST = 4'd11, S_TOLD = 4'd12;
+                     S_USE = 4'd8, S_READ = 4'd9, S_PICK = 4'd10, S_TOLD = 4'd11, S_MADE = 4'd12;
 
     reg  [3:0]        state_reg;
     wire              idle   = state_reg == S_IDLE;
     wire              seen   = state_reg == S_SEEN;
     wire              use_it = state_reg == S_USE;
+    wire              made   = state_reg == S_MADE;
     wire              ends;                 // the job
+    // the next may begin
+    wire              free   = idle || ends;
 
     // ---- the job ----
 
 `ifdef INC_RELEASE
 `ifdef INC_MESSAGE_RANGES
-    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_owe || snd_open);
+    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || snd_owe || snd_open);
     reg               owe_reg, open_reg;
     wire              opens = seen && open_reg;
 `else
-    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_owe);
+    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || snd_owe);
     reg               owe_reg;
 `endif
 `else
 `ifdef INC_MESSAGE_RANGES
-    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look || snd_open);
+    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || snd_open);
     reg               open_reg;
     wire              opens = seen && open_reg;
 `else
-    wire              start = idle && (snd_ack || snd_act || snd_note || snd_look);
+    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look);
 `endif
 `endif
-    reg               ack_reg, note_reg, look_reg, timer_reg, pool_reg, own_reg;
+    reg               ack_reg, note_reg, look_reg, fuse_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
     wire              live;
 
     wire [GRP_W-1:0]  group, start_group, table_group;
-    wire [EI_W-1:0]   lane_ei;              // who has the lane's S
+    wire [EI_W-1:0]   lane_ei, low_ei;      // who has the lane's S, and that of those who go along
     reg  [EP_W-1:0]   lane_ep_reg;
+    wire [EP_W-1:0]   low_ep;
     generate
         if (EI_W > EP_W) begin : gen_groups
             wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
@@ -279,12 +290,14 @@ module inc_send_message #(
             assign start_group = init_we ? init_ei[EI_W-1:EP_W] : snd_ei[EI_W-1:EP_W];
             assign table_group = tbl_index[EI_W-1:EP_W];
             assign lane_ei     = {group, lane_ep_reg};
+            assign low_ei      = {group, low_ep};
             assign live        = live_wide[{1'b0, group}];
         end else begin : gen_one_group
             assign group       = 1'b0;
             assign start_group = 1'b0;
             assign table_group = 1'b0;
             assign lane_ei     = lane_ep_reg;
+            assign low_ei      = low_ep;
             assign live        = grp_live[0];
         end
     endgenerate
@@ -292,8 +305,9 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (start) begin
             ack_reg   <= snd_ack;
-            note_reg  <= snd_note || snd_look;
+            note_reg  <= snd_note || snd_look || snd_fuse;
             look_reg  <= snd_look;
+            fuse_reg  <= snd_fuse;
 `ifdef INC_MESSAGE_RANGES
             open_reg  <= snd_open;
 `endif
@@ -329,7 +343,7 @@ module inc_send_message #(
                 .we    (tbl_ep_we && tbl_word == WORD_EP_PATH_MTU && tbl_index[EP_W-1:0] == e[EP_W-1:0]),
                 .waddr (table_group),
                 .wdata (table_code),
-                .re    (idle),
+                .re    (idle || start),
                 .raddr (start_group),
                 .rdata (codes[3*e +: 3])
             );
@@ -342,7 +356,7 @@ module inc_send_message #(
         .we    (tbl_ep_we && tbl_word == WORD_EP_SQ_PSN),
         .waddr (tbl_index),
         .wdata (tbl_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
-        .re    (idle),
+        .re    (idle || start),
         .raddr (init_we ? init_ei : snd_ei),
         .rdata (first_psn)
     );
@@ -358,7 +372,7 @@ module inc_send_message #(
         .we    (init_we || owes),
         .waddr (init_we ? init_ei : ei_reg),
         .wdata (init_we ? 24'd0 : gone + 24'd1),
-        .re    (idle),
+        .re    (idle || start),
         .raddr (snd_ei),
         .rdata (gone)
     );
@@ -392,7 +406,7 @@ module inc_send_message #(
         .we    (init_we || tops),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? 24'd0 : behind_psn),
-        .re    (idle),
+        .re    (idle || start),
         .raddr (start_group),
         .rdata (top_psn)
     );
@@ -414,7 +428,7 @@ module inc_send_message #(
         .waddr (init_we ? init_ei : ei_reg),
         .wdata (init_we ? 24'd0 : gone_next),
 `endif
-        .re    (idle),
+        .re    (idle || start),
         .raddr (snd_ei),
         .rdata (gone)
     );
@@ -485,6 +499,7 @@ module inc_send_message #(
 
     wire [MASK_W-1:0] lowest   = lowest_of(ctx_outs);
     wire [2:0]        low_code = code_of(lowest, codes);
+    assign low_ep = number_of(lowest);
     reg  [MASK_W-1:0] along;
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
@@ -509,7 +524,7 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
             lane_reg    <= note_reg ? ctx_outs : strays ? snd_self : along;
-            lane_ep_reg <= strays ? number_of(snd_self) : number_of(lowest);
+            lane_ep_reg <= strays ? number_of(snd_self) : low_ep;
             code_reg    <= strays ? code_of(snd_self, codes) : low_code;
             left_reg    <= ctx_outs & ~along;
             several_reg <= by_pool && (ctx_outs & ~along) != NOBODY;
@@ -576,7 +591,7 @@ module inc_send_message #(
         .waddr (init_we ? init_ei : ei_reg),
         .wdata (init_we ? first_place : {answer_reg, told_msg, told_pos}),
 `endif
-        .re    (idle),
+        .re    (idle || start),
         .raddr (snd_ei),
         .rdata (unacked)
     );
@@ -585,7 +600,7 @@ module inc_send_message #(
         .we    (later_we),
         .waddr (ei_reg),
         .wdata ({after_msg, after_pos}),
-        .re    (idle),
+        .re    (idle || start),
         .raddr (snd_ei),
         .rdata (later)
     );
@@ -594,14 +609,14 @@ module inc_send_message #(
 `ifdef INC_MESSAGE_RANGES
         .we    (tail_we || init_we || opens),
         .waddr (init_we ? init_ei : opens ? ei_reg : lane_ei),
-        .wdata (init_we || opens ? first_place : {behind_psn, snd_fuse ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
+        .wdata (init_we || opens ? first_place : {behind_psn, made ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
 `else
         .we    (tail_we || init_we),
         .waddr (init_we ? init_ei : lane_ei),
-        .wdata (init_we ? first_place : {at_psn_reg + 24'd1, snd_fuse ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
+        .wdata (init_we ? first_place : {at_psn_reg + 24'd1, made ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
 `endif
-        .re    (state_reg == S_TAIL),
-        .raddr (lane_ei),
+        .re    (state_reg == S_LANE || state_reg == S_TAIL),
+        .raddr (state_reg == S_LANE ? low_ei : lane_ei),
         .rdata (tail)
     );
 
@@ -612,10 +627,10 @@ module inc_send_message #(
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(4 * MASK_W), .ADDR_W(GRP_W)) u_silent (
         .clk   (clk),
-        .we    (sent || snd_fuse || init_we),
+        .we    (sent || made || init_we),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? {(4*MASK_W){1'b0}} : silent_next),
-        .re    (idle),
+        .re    (idle || start),
         .raddr (start_group),
         .rdata (silent)
     );
@@ -623,40 +638,39 @@ module inc_send_message #(
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
             silent_reg <= silent;
-        end else if (sent || snd_fuse) begin
+        end else if (sent || made) begin
             silent_reg <= silent_next;
         end
     end
 
     // ---- a look at who keeps up and who lags ----
 
-    reg  [23:0]       acked_reg, wire_reg, heard_reg, gain_reg;
+    reg  [23:0]       acked_reg, heard_reg;
     wire [MASK_W-1:0] keep;
     wire [23:0]       one_psn;
     wire              stale, progress, may_one, again, up_timeout, up_resume;
     wire              commits, cm_ack, cm_send, cm_one, cm_timeout, cm_resume, cm_drop, cm_data, cm_more;
     wire              act_done, queue_clean;
 
+`ifdef INC_RELEASE
+    wire [23:0]       next_wire = snd_psn - on_wire;
+`else
+`ifdef INC_MESSAGE_RANGES
+    wire [23:0]       next_wire = snd_psn - on_wire;
+`else
+    wire [23:0]       next_wire = snd_psn - first_psn;
+`endif
+`endif
     always @(posedge clk) begin
 `ifdef INC_RELEASE
         // who is owed a release has the place of the pool's last packet to acknowledge once more, as if it had asked for it
         acked_reg  <= unacked_psn - (owe_reg ? 24'd2 : 24'd1);
-        wire_reg   <= snd_psn - on_wire;
+        heard_reg  <= owe_reg ? unacked_psn - 24'd2 : next_wire - 24'd1;
+        answer_reg <= owe_reg ? unacked_psn - 24'd1 : next_wire;
 `else
         acked_reg  <= unacked_psn - 24'd1;
-`ifdef INC_MESSAGE_RANGES
-        wire_reg   <= snd_psn - on_wire;
-`else
-        wire_reg   <= snd_psn - first_psn;
-`endif
-`endif
-        // what it names is received, or is the next
-`ifdef INC_RELEASE
-        heard_reg  <= owe_reg ? unacked_psn - 24'd2 : snd_is_ack ? wire_reg : wire_reg - 24'd1;
-        answer_reg <= owe_reg ? unacked_psn - 24'd1 : snd_is_ack ? wire_reg + 24'd1 : wire_reg;
-`else
-        heard_reg  <= snd_is_ack ? wire_reg : wire_reg - 24'd1;
-        answer_reg <= snd_is_ack ? wire_reg + 24'd1 : wire_reg;
+        heard_reg  <= next_wire - 24'd1;
+        answer_reg <= next_wire;
 `endif
     end
 
@@ -665,7 +679,7 @@ module inc_send_message #(
     wire [24*MASK_W-1:0] bounds;
     wire [BOUND_W-1:0]   bound_word = state_reg == S_LANE ? unacked_msg[BOUND_W-1:0] : at_msg_reg[BOUND_W-1:0];
     wire                 bounds_end;        // a message's last packet is sent for the first time
-    reg  [23:0]          own_bound, bound_reg;
+    reg  [23:0]          own_bound;
 
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_bound
@@ -698,7 +712,7 @@ module inc_send_message #(
         .init_we     (init_we),
         .init_ei     (init_ei),
         .init_clean  (queue_clean),
-        .rt_rd       (state_reg == S_TAIL),
+        .rt_rd       (state_reg == S_LANE || state_reg == S_TAIL),
         .rt_ei       (ei_reg),
         .rt_self     (by_pool ? NOBODY : snd_self),
         .rt_out      (lane_reg),
@@ -753,7 +767,7 @@ module inc_send_message #(
 
     reg               more_here_reg;        // a lane's packet at S may be sent
     wire turn       = pool_reg || own_reg || timer_reg;
-    wire lane_sends = (pool_reg || (note_reg && !look_reg && !several_reg)) && !last_reg && live && more_here_reg && keep != NOBODY;
+    wire lane_sends = (pool_reg || (note_reg && !look_reg && !fuse_reg && !several_reg)) && !last_reg && live && more_here_reg && keep != NOBODY;
     wire own_sends  = own_reg && live && may_one;
     wire sends      = lane_sends || own_sends;
     // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
@@ -768,7 +782,7 @@ module inc_send_message #(
     // An answer stays in the message that it begins in if that is not sent to its end, or is not acknowledged to its end, else it goes to its
     // end, or beyond.
     reg               same_reg, over_reg, exact_reg;
-    reg  [POS_W-1:0]  moved_pos_reg;
+    reg  [POS_W-1:0]  moved_pos_reg, gain_reg;
     wire              told  = ack_reg && (seen || state_reg == S_TOLD);
 `ifdef INC_RELEASE
     wire              stands = owe_reg || rel_owed;     // a release is in no message
@@ -779,7 +793,11 @@ module inc_send_message #(
     wire              there = stays || exact_reg;       // the answer's place is found
     wire              walks = told && !stale && progress && !there;
     wire              tells = told && !stale && (there || !progress);
-    wire [23:0]       past  = heard_reg - bound_reg;
+    wire [23:0]       past  = heard_reg - own_bound;
+    // packets of the message behind the place that it names: of the one that it begins in, or of the next
+    wire [23:0]       gained = heard_reg - acked_reg;
+    reg  [23:0]       past_reg;
+    reg               walked_reg;
     assign told_msg = stays ? at_msg_reg : next_msg_reg;
 `ifdef INC_RELEASE
     assign told_pos = stands ? at_pos_reg : stays ? moved_pos_reg : {POS_W{1'b0}};
@@ -788,11 +806,11 @@ module inc_send_message #(
 `endif
 
     always @(posedge clk) begin
-        bound_reg     <= own_bound;
+        past_reg      <= past;
         over_reg      <= !past[23];
-        exact_reg     <= heard_reg == bound_reg;
+        exact_reg     <= heard_reg == own_bound;
         same_reg      <= tail_msg == at_msg_reg;
-        moved_pos_reg <= at_pos_reg + (gain_reg[POS_W-1:0] << code_reg);
+        moved_pos_reg <= at_pos_reg + ((walked_reg ? gain_reg : gained[POS_W-1:0]) << code_reg);
         next_msg_reg  <= at_msg_reg + 24'd1;
         next_pos_reg  <= at_pos_reg + step[POS_W-1:0];
         partly_reg    <= at_msg_reg == ctx_limit;
@@ -807,10 +825,11 @@ module inc_send_message #(
         end else if (walks) begin
             {at_msg_reg, at_pos_reg} <= {next_msg_reg, {POS_W{1'b0}}};
         end
-        if (state_reg == S_TAIL) begin
-            gain_reg <= wire_reg - (snd_is_ack ? acked_reg : unacked_psn);
+        if (state_reg == S_LANE) begin
+            walked_reg <= 1'b0;
         end else if (walks) begin
-            gain_reg <= past;
+            walked_reg <= 1'b1;
+            gain_reg   <= past_reg[POS_W-1:0];
         end
     end
 
@@ -874,7 +893,7 @@ module inc_send_message #(
 
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
-            ask[i]              = to[i] && (snd_fuse || is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
+            ask[i]              = to[i] && (made || is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
             counted[4*i +: 4]   = ask[i] ? 4'd0 : silent_reg[4*i +: 4] + {3'd0, to[i]};
         end
     end
@@ -918,36 +937,36 @@ module inc_send_message #(
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
 `ifdef INC_RELEASE
 `ifdef INC_MESSAGE_RANGES
-    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || owes || opens;
+    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || owes || opens;
 `else
-    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || owes;
+    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || owes;
 `endif
     assign cm_ack     = tells || owes;
 `else
 `ifdef INC_MESSAGE_RANGES
-    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse || opens;
+    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || opens;
 `else
-    assign commits    = (seen && note_reg && !look_reg && !sends) || acts_late || drops || puts || tells || snd_fuse;
+    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made;
 `endif
     assign cm_ack     = tells;
 `endif
-    assign cm_send    = (puts && by_pool) || snd_fuse;
+    assign cm_send    = (puts && by_pool) || made;
     assign cm_one     = puts && own_reg;
     assign cm_timeout = acts_late && up_timeout;
     assign cm_resume  = acts_late && !up_timeout;
     assign cm_drop    = drops && !timer_reg && live;
     // a lane's send within a turn goes on with the turn
-    assign cm_data    = (seen && note_reg && !look_reg) || (puts && pool_reg && several_reg);
-    assign cm_more    = snd_fuse ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
+    assign cm_data    = (seen && note_reg && !look_reg && !fuse_reg) || (puts && pool_reg && several_reg);
+    assign cm_more    = made ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
     assign act_done   = acts_late || drops || (puts && !note_reg && !(pool_reg && several_reg));
 `ifdef INC_RELEASE
     assign unacked_we = (tells && progress) || owes;
 `else
     assign unacked_we = tells && progress;
 `endif
-    assign tail_we    = (puts && by_pool) || snd_fuse;
+    assign tail_we    = (puts && by_pool) || made;
     assign later_we   = puts && own_reg;
-    assign bounds_end = (puts && by_pool && is_last) || snd_fuse;
+    assign bounds_end = (puts && by_pool && is_last) || made;
 
     assign snd_acts   = acts_late || puts;
     assign snd_kind   = puts ? (own_reg || lone_reg ? 3'd2 : 3'd1) : up_timeout ? 3'd3 : 3'd4;
@@ -960,25 +979,67 @@ module inc_send_message #(
 
 `ifdef INC_RELEASE
 `ifdef INC_MESSAGE_RANGES
-    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale) || owe_reg || open_reg)) || acts_late || drops || (puts && !several_reg) || tells;
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owe_reg || open_reg)) || acts_late || drops || (puts && !several_reg) || tells;
 `else
-    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale) || owe_reg)) || acts_late || drops || (puts && !several_reg) || tells;
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owe_reg)) || acts_late || drops || (puts && !several_reg) || tells;
 `endif
 `else
 `ifdef INC_MESSAGE_RANGES
-    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells || opens;
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells || opens;
 `else
-    assign ends = (seen && ((note_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
 `endif
 `endif
 
-    // it stands until the next job
-    assign see_ok   = live && !several_reg && keep != NOBODY;
-    assign see_msg  = tail_msg;
-    assign see_pos  = tail_pos;
-    assign see_psn  = tail_psn;
-    assign see_code = code_reg;
-    assign see_keep = keep;
+    // What a look found stands, the place moved on by each packet that is made elsewhere, until a job that may change who keeps up, or sends: if
+    // all keep up no ACK does.
+    reg               there_reg, full_reg, ok_reg;
+    reg  [EI_W-1:0]   see_ei_reg;
+    reg  [23:0]       see_msg_reg, see_psn_reg;
+    reg  [POS_W-1:0]  see_pos_reg;
+    reg  [2:0]        see_code_reg;
+    reg  [MASK_W-1:0] see_keep_reg;
+    wire              shows     = seen && look_reg;
+    wire              see_live;
+    generate
+        if (EI_W > EP_W) begin : gen_see_live
+            wire [(1 << GRP_W):0] see_lives = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+            assign see_live = see_lives[{1'b0, see_ei[EI_W-1:EP_W]}];
+        end else begin : gen_see_one
+            assign see_live = grp_live[0];
+        end
+    endgenerate
+
+    assign see_there = shows || there_reg;
+    assign see_full  = shows ? keep == ctx_outs : full_reg;
+    assign see_ei    = shows ? ei_reg : see_ei_reg;
+    assign see_ok    = see_live && (shows ? !several_reg && keep != NOBODY : ok_reg);
+    assign see_msg   = shows ? tail_msg : see_msg_reg;
+    assign see_pos   = shows ? tail_pos : see_pos_reg;
+    assign see_psn   = shows ? tail_psn : see_psn_reg;
+    assign see_code  = shows ? code_reg : see_code_reg;
+    assign see_keep  = shows ? keep : see_keep_reg;
+
+`ifdef INC_RELEASE
+    // what lies behind an iteration is held back by whose job was the last
+    wire see_ends = start && !snd_fuse;
+`else
+    wire see_ends = (start && !snd_ack && !snd_fuse) || (state_reg == S_LANE && ack_reg && !(snd_is_ack && full_reg));
+`endif
+    always @(posedge clk) begin
+        there_reg    <= see_there && !see_ends && !init_we;
+        full_reg     <= see_full;
+        ok_reg       <= see_ok;
+        see_ei_reg   <= see_ei;
+        see_msg_reg  <= snd_moves ? see_msg + 24'd1 : see_msg;
+        see_psn_reg  <= snd_moves ? see_psn + 24'd1 : see_psn;
+        see_pos_reg  <= snd_moves ? {POS_W{1'b0}} : see_pos;
+        see_code_reg <= see_code;
+        see_keep_reg <= see_keep;
+        if (rst) begin
+            there_reg <= 1'b0;
+        end
+    end
 
     assign snd_done    = ends;
     assign snd_stale   = seen && ack_reg && stale;
@@ -991,29 +1052,31 @@ module inc_send_message #(
 
     always @(posedge clk) begin
         case (state_reg)
-            S_IDLE:  state_reg <= start ? S_LANE : S_IDLE;
-            S_LANE:  state_reg <= S_TAIL;
+            S_IDLE:  state_reg <= S_IDLE;
+            S_LANE:  state_reg <= strays ? S_TAIL : S_LOOK;
             S_TAIL:  state_reg <= S_LOOK;
             S_LOOK:  state_reg <= S_SEEN;
-            S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : ack_reg ? S_READ : S_WAIT;
+            S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : ack_reg ? S_READ : fuse_reg ? S_MADE : S_WAIT;
             S_WAIT:  state_reg <= msg_valid ? S_CUT : S_WAIT;
             S_CUT:   state_reg <= S_USE;
             S_USE:   if (puts) state_reg <= several_reg ? S_TAIL : S_IDLE;
             S_READ:  state_reg <= S_PICK;
-            S_PICK:  state_reg <= S_PAST;
-            S_PAST:  state_reg <= S_TOLD;
+            S_PICK:  state_reg <= S_TOLD;
             S_TOLD:  state_reg <= ends ? S_IDLE : S_READ;
             default: state_reg <= S_IDLE;
         endcase
+        if (start) begin
+            state_reg <= S_LANE;
+        end
         if (rst) begin
             state_reg <= S_IDLE;
         end
     end
 
 `ifdef INC_MESSAGE_RANGES
-    wire unused_bits = &{1'b0, ctx_open, gain_reg, unacked_msg, over_top};
+    wire unused_bits = &{1'b0, ctx_open, gained, past_reg, unacked_msg, over_top};
 `else
-    wire unused_bits = &{1'b0, ctx_open, gain_reg, unacked_msg};
+    wire unused_bits = &{1'b0, ctx_open, gained, past_reg, unacked_msg};
 `endif
 
 endmodule

@@ -43,7 +43,7 @@ func (p Poisoned) Module() (*graph.Module, error) {
 			leaf.In("init_we", 1), leaf.In("init_ei", p.EIW),
 			leaf.In("work_put", 1), leaf.In("work_words", p.WordsW), leaf.In("work_emit", 1), leaf.In("work_reduce", 1), leaf.In("work_ei", p.EIW), leaf.In("work_kills", 1),
 			leaf.In("emit_valid", 1), leaf.In("emit_bad", 1),
-			leaf.In("snd_ack", 1), leaf.In("snd_act", 1), leaf.In("snd_note", 1), leaf.In("snd_done", 1), leaf.In("snd_fuse", 1),
+			leaf.In("snd_ack", 1), leaf.In("snd_act", 1), leaf.In("snd_note", 1), leaf.In("snd_done", 1), leaf.In("snd_moves", 1),
 			leaf.In("in_act_valid", 1), leaf.In("in_act_kind", 3), leaf.In("in_act_ei", p.EIW),
 			leaf.Out("out_act_valid", 1), leaf.Out("out_act_kind", 3), leaf.Out("out_act_ei", p.EIW),
 		},

@@ -131,7 +131,7 @@ func TestPoisoned(t *testing.T) {
 			r.SetBool(name, s.begins && (s.group+s.words)%3 == i)
 		}
 		r.SetBool("snd_done", s.ends)
-		r.SetBool("snd_fuse", s.fuses)
+		r.SetBool("snd_moves", s.fuses)
 		r.SetBool("init_we", s.init >= 0)
 		r.Set("init_ei", uint64(max(s.init, 0)<<3)|rng.Uint64N(8))
 		r.SetBool("in_act_valid", s.acts)

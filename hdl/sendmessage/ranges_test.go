@@ -117,7 +117,7 @@ func (b *bench) owe(gi int, number uint64) error {
 		if err := b.finish(g, g.poolOf(e), "snd_owe"); err != nil {
 			return err
 		}
-		if b.took != 4 || b.sent != nil || b.acts != nil || b.moved {
+		if b.took != g.short(e) || b.sent != nil || b.acts != nil || b.moved {
 			return fmt.Errorf("cycle %d: a release took endpoint %d %d cycles, sent %v, acts %v", b.Now(), e, b.took, b.sent, b.acts)
 		}
 		if b.tick(); owes {
@@ -169,12 +169,12 @@ func (b *bench) release(gi, e int) error {
 	}
 	s.silent = 0
 	b.context(gi, pool, e, ei)
-	b.Set("snd_psn", (last+g.sq[e]+g.gone[e])&mask24)
+	b.Set("snd_psn", (last+1+g.sq[e]+g.gone[e])&mask24)
 	b.SetBool("snd_is_ack", true)
 	b.SetBool("snd_is_nak", false)
 	b.SetBool("snd_is_rnr", false)
 	told := b.finish(g, pool, "snd_ack")
-	if told == nil && (b.took != 4 || b.stale || b.moved || !b.told) {
+	if told == nil && (b.took != g.short(e) || b.stale || b.moved || !b.told) {
 		told = fmt.Errorf("cycle %d: the acknowledgement of a release took %d cycles, stale %t, moved %t, told %t", b.Now(), b.took, b.stale, b.moved, b.told)
 	}
 	b.tick()

@@ -77,7 +77,7 @@ func (p SendMessage) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_send_message: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_send_message", Block: "Retransmission", Source: source, Latency: "4 cycles or more",
+		Name: "inc_send_message", Block: "Retransmission", Source: source, Latency: "3 cycles or more",
 		Purpose: "what every endpoint is sent of its messages, and how far it has acknowledged them",
 		Params: []graph.Param{
 			{Name: "EP_W", Value: p.EPW},
@@ -218,7 +218,11 @@ func (p SendMessage) jobPorts() []graph.Port {
 		leaf.In("snd_act", 1),
 		leaf.In("snd_note", 1),
 		leaf.In("snd_look", 1),
+		leaf.In("snd_moves", 1),
 		leaf.In("snd_fuse", 1),
+		leaf.Out("see_there", 1),
+		leaf.Out("see_full", 1),
+		leaf.Out("see_ei", p.EIW),
 		leaf.Out("see_ok", 1),
 		leaf.Out("see_msg", 24),
 		leaf.Out("see_pos", posBits(p.OffW, p.UnitBytes)),

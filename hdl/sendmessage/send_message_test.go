@@ -48,6 +48,16 @@ type bench struct {
 	stale, moved bool
 	told         bool // with Release: a release was acknowledged
 	message      uint64
+	// what begins in the last cycle of a job, and that it has begun
+	next     *following
+	follows  bool
+	answered int // answers since the last look
+}
+
+// following is a job that begins in the last cycle of another: its pulse, and whose it is.
+type following struct {
+	pulse string
+	ei    uint64
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p sendmessage.SendMessage, seed uint64) *bench {
@@ -94,16 +104,40 @@ func (b *bench) clock() error {
 	if got := b.Get("grp_failed"); got != failed {
 		return fmt.Errorf("cycle %d: grp_failed is %#x, expected %#x", b.Now(), got, failed)
 	}
+	return b.stands()
+}
+
+// stands holds what is shown of a pool, as long as it is, against the model.
+func (b *bench) stands() error {
+	if !b.Is("see_there") || !b.Is("see_ok") {
+		return nil
+	}
+	ei := int(b.Get("see_ei"))
+	g, pool := b.groups[ei>>b.p.EPW], ei&1
+	seen := place{psn: b.Get("see_psn"), message: b.Get("see_msg"), offset: int(b.Get("see_pos")) * b.p.UnitBytes}
+	keeps := g.keepsUp(pool)
+	if !g.live || seen != g.s[pool] || b.Get("see_keep") != keeps || b.Is("see_full") != (keeps == g.outs[pool]) {
+		return fmt.Errorf("cycle %d: %+v, %#x stands of a pool with %+v, %#x", b.Now(), seen, b.Get("see_keep"), g.s[pool], keeps)
+	}
+	if b.answered > 0 {
+		b.met["seen before an answer"]++
+	}
 	return nil
 }
 
 // finish passes cycles until the job is done, answers what it asks of messages, and notes what it does.
 func (b *bench) finish(g *group, pool int, pulse string) error {
 	b.sent, b.acts, b.asked, b.reads = nil, nil, nil, 0
-	b.SetBool(pulse, true)
+	b.SetBool(pulse, !b.follows)
 	room := b.rng.IntN(3) > 0 // mostly always
 	wait, waited := -1, 0
-	for cycle := 0; ; cycle++ {
+	for cycle := int(bit(b.follows)); ; cycle++ {
+		if b.next != nil && cycle > 0 {
+			if b.Settle(); b.Is("snd_done") {
+				b.Set("snd_ei", b.next.ei)
+				b.SetBool(b.next.pulse, true)
+			}
+		}
 		b.SetBool("snd_room", room || b.rng.IntN(3) == 0)
 		b.SetBool("msg_valid", wait == 0)
 		b.tick()
@@ -134,8 +168,12 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 			if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 4+3*lanes+waited+2*b.reads {
 				return fmt.Errorf("cycle %d: a turn took %d cycles", b.Now(), cycle)
 			}
-			if limit := 4 + waited + 2*b.reads; pulse == "snd_note" && room && cycle != limit {
+			if limit := 3 + waited + 2*b.reads; pulse == "snd_note" && room && cycle != limit {
 				return fmt.Errorf("cycle %d: news took %d cycles, not %d", b.Now(), cycle, limit)
+			}
+			if b.follows = b.next != nil; b.follows {
+				b.SetBool(b.next.pulse, false)
+				b.next = nil
 			}
 			b.SetBool("msg_valid", false)
 			b.stale, b.moved, b.message = b.Is("snd_stale"), b.Is("snd_moved"), b.Get("snd_message")
@@ -247,12 +285,12 @@ func (b *bench) more(gi, pool int) error {
 func (b *bench) look(gi, pool int) error {
 	g := b.groups[gi]
 	at, keeps := g.s[pool], g.keepsUp(pool)
-	from := b.us()
 	b.context(gi, pool, -1, uint64(gi<<b.p.EPW|pool))
 	if err := b.finish(g, pool, "snd_look"); err != nil {
 		return err
 	}
-	if b.took != 4 || b.acts != nil || b.sent != nil || b.Is("see_ok") != (keeps != 0) {
+	b.answered = 0
+	if b.took != 3 || !b.Is("see_there") || b.acts != nil || b.sent != nil || b.Is("see_ok") != (keeps != 0) {
 		return fmt.Errorf("cycle %d: a look took %d cycles, %v, sees somebody: %t, %#x", b.Now(), b.took, b.acts, b.Is("see_ok"), keeps)
 	}
 	if keeps == 0 {
@@ -264,18 +302,99 @@ func (b *bench) look(gi, pool int) error {
 		return fmt.Errorf("cycle %d: a look sees %+v, %#x, not %+v, %#x", b.Now(), seen, b.Get("see_keep"), at, keeps)
 	}
 	b.met["a look"]++
+	for b.rng.IntN(3) == 0 {
+		if err := b.replies(gi); err != nil {
+			return err
+		}
+	}
+	if err := b.clock(); err != nil || !b.Is("see_there") {
+		return err
+	}
 	if add24(at.message, 1) != g.limit[pool] || g.open[pool] > 0 {
 		return nil
 	}
 	if _, last := g.cut(pool, at, mtu); !last {
 		return nil
 	}
+	return b.made(gi, pool)
+}
+
+// made has another block make a pool's packet, which is a job later. An answer may follow in the cycle in which that ends.
+func (b *bench) made(gi, pool int) error {
+	g := b.groups[gi]
+	from := b.us()
 	b.starts(g, b.poolTurn(gi, pool, gi<<b.p.EPW|pool), from)
 	b.met["a packet made elsewhere"]++
-	b.SetBool("snd_fuse", true)
+	b.SetBool("snd_moves", true)
 	b.tick()
-	b.SetBool("snd_fuse", false)
+	b.SetBool("snd_moves", false)
+	if err := b.clock(); err != nil {
+		return err
+	}
+	b.context(gi, pool, -1, uint64(gi<<b.p.EPW|pool))
+	e, a, next := b.drawAnswer(gi)
+	if next {
+		b.next = &following{"snd_ack", uint64(gi<<b.p.EPW | e)}
+	}
+	if err := b.finish(g, pool, "snd_fuse"); err != nil {
+		return err
+	}
+	if b.took != 4 || b.acts != nil || b.sent != nil || b.stale || b.moved {
+		return fmt.Errorf("cycle %d: what was made elsewhere took %d cycles, %v, %v", b.Now(), b.took, b.acts, b.sent)
+	}
+	if next {
+		b.met["an answer in the last cycle of a packet"]++
+		return b.reply(gi, e, a)
+	}
 	return nil
+}
+
+// drawAnswer draws an answer of somebody in a group, if there is somebody who hears.
+func (b *bench) drawAnswer(gi int) (e int, a answer, ok bool) {
+	g := b.groups[gi]
+	e = b.rng.IntN(b.p.MaskW)
+	if !g.live || !g.hears(e) {
+		return e, a, false
+	}
+	s := &g.ends[e]
+	sent := ahead(s.unacked.psn, s.beyond.psn)
+	a = answer{psn: add24(s.unacked.psn, b.rng.IntN(sent+4)-2), code: 1 + b.rng.Uint64N(3)}
+	switch b.rng.IntN(80) {
+	default:
+		a.isAck = true
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14:
+		a.isNak = true
+	case 15, 16, 17, 18, 19:
+		a.isRNR = true
+	case 20:
+	}
+	return e, a, true
+}
+
+// replies lets one or two endpoints answer something, the second in the cycle in which the first's job ends.
+func (b *bench) replies(gi int) error {
+	e, a, ok := b.drawAnswer(gi)
+	if !ok {
+		return b.clock()
+	}
+	second := b.rng.IntN(b.p.Groups)
+	e2, a2, next := b.drawAnswer(second)
+	if next = next && (second != gi || e2 != e) && b.rng.IntN(2) == 0; next {
+		b.next = &following{"snd_ack", uint64(second<<b.p.EPW | e2)}
+		b.met["an answer in the last cycle of another"]++
+	}
+	if err := b.reply(gi, e, a); err != nil || !next {
+		return err
+	}
+	return b.reply(second, e2, a2)
+}
+
+// short is the cycles of an endpoint's job that sends nothing and passes no message's end.
+func (g *group) short(e int) int {
+	if g.hears(e) && g.goesAlong(e) {
+		return 3
+	}
+	return 4
 }
 
 // reply lets an endpoint answer something.
@@ -284,7 +403,11 @@ func (b *bench) reply(gi, e int, a answer) error {
 	pool, s := g.poolOf(e), &g.ends[e]
 	from := b.us()
 	b.context(gi, pool, e, uint64(gi<<b.p.EPW|e))
-	b.Set("snd_psn", (a.psn+g.sq[e]+g.gone[e])&mask24)
+	next := a.psn
+	if a.isAck {
+		next = add24(next, 1)
+	}
+	b.Set("snd_psn", (next+g.sq[e]+g.gone[e])&mask24)
 	b.SetBool("snd_is_ack", a.isAck)
 	b.SetBool("snd_is_nak", a.isNak)
 	b.SetBool("snd_is_rnr", a.isRNR)
@@ -292,11 +415,8 @@ func (b *bench) reply(gi, e int, a answer) error {
 	if err := b.finish(g, pool, "snd_ack"); err != nil {
 		return err
 	}
-	next := a.psn
-	if a.isAck {
-		next = add24(next, 1)
-	}
-	limit, moved := 4, 0
+	b.answered++
+	limit, moved := g.short(e), 0
 	fresh := s.fresh(a)
 	packets := ahead(s.unacked.psn, next)
 	moves := fresh && packets > 0 && (a.isAck || a.isNak || a.isRNR)
@@ -309,7 +429,7 @@ func (b *bench) reply(gi, e int, a answer) error {
 		if moved = ahead(before.message, s.unacked.message); moves && s.unacked.offset == 0 {
 			moved--
 		}
-		limit += 4 * max(moved, 0)
+		limit += 3 * max(moved, 0)
 	}
 	if b.took != limit {
 		return fmt.Errorf("cycle %d: an answer that passes the ends of %d messages took %d cycles, not %d", b.Now(), moved, b.took, limit)
@@ -561,23 +681,7 @@ func (b *bench) step() error {
 		}
 		return b.more(gi, pool)
 	case n < 196:
-		e := b.rng.IntN(b.p.MaskW)
-		if !g.live || !g.hears(e) {
-			return b.clock()
-		}
-		s := &g.ends[e]
-		sent := ahead(s.unacked.psn, s.beyond.psn)
-		a := answer{psn: add24(s.unacked.psn, b.rng.IntN(sent+4)-2), code: 1 + b.rng.Uint64N(3)}
-		switch b.rng.IntN(80) {
-		default:
-			a.isAck = true
-		case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14:
-			a.isNak = true
-		case 15, 16, 17, 18, 19:
-			a.isRNR = true
-		case 20:
-		}
-		return b.reply(gi, e, a)
+		return b.replies(gi)
 	case n == 196 && b.rng.IntN(10) == 0:
 		return b.start(gi)
 	case n == 197:
@@ -640,8 +744,16 @@ func TestRandom(t *testing.T) {
 		for _, what := range []string{"send to 1", "send to 2", "send to one that goes alone", "send one, along true, again true", "send one, along false, again true",
 			"send one, along true, again false", "resume", "time-out, back-off 1", "time-out, back-off 2", "time-out, back-off 3", "out of date", "failed", "stale",
 			"progress", "over several messages", "into a message", "back", "waits", "of a message that is not complete",
-			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing", "news, 0 sent", "news, 1 sent", "a look", "a packet made elsewhere"} {
+			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing", "news, 0 sent", "news, 1 sent", "a look", "a packet made elsewhere",
+			"an answer in the last cycle of a packet", "an answer in the last cycle of another", "seen before an answer"} {
 			require.Greater(t, met[what], 10, what)
 		}
 	}
+}
+
+func bit(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
 }

@@ -16,7 +16,7 @@ func messageFaults() []Fault {
 		{Name: "a refused endpoint is heard again", File: fileMessage, Old: "e_refused || is_invalid", New: "is_invalid && 1'b0"},
 		{Name: "MSN counts packets", File: fileMessage, Old: "is_taken && d_ends ? msn_up : e_msn", New: "is_taken ? msn_up : e_msn"},
 		{Name: "the ACK of a duplicate is one too high", File: fileMessage, Old: "is_duplicate ? psn_down : e_psn", New: "e_psn"},
-		{Name: "the offset is kept over a message's end", File: fileMessage, Old: "d_ends ? {OFF_W{1'b0}} : to[OFF_W-1:0]", New: "to[OFF_W-1:0]"},
+		{Name: "the offset is kept over a message's end", File: fileMessage, Old: "d_ends ? {OFF_W{1'b0}} : to_reg", New: "to_reg"},
 		{Name: "AckReq is not looked at", File: fileMessage, Old: "r_answers || frm_asks", New: "r_answers"},
 		{Name: "a LAST is not acknowledged", File: fileMessage, At: "r_answers <=", Old: "d_ends", New: "1'b0"},
 		{Name: "an answer does not restart the count of packets", File: fileMessage, Old: "answers ? 8'd0 : is_taken ? more_unanswered : e_unanswered",
@@ -41,7 +41,7 @@ func messageFaults() []Fault {
 		{Name: "what is refused is NAKed like a gap", File: fileMessage, Old: "ans_nak ? NAK_SEQUENCE : NAK_INVALID", New: "NAK_SEQUENCE"},
 		{Name: "a slot is free with its first ACK", File: fileMessage, Old: "ack_rest_any && least_past[23] ? ack_rest : acked_last",
 			New: "acked_last"},
-		{Name: "a root sends what is not in its broadcast pool", File: fileMessage, Old: "capped ? most_reg : j_done", New: "j_done"},
+		{Name: "a root sends what is not in its broadcast pool", File: fileMessage, Old: "caps ? most : j_done", New: "j_done"},
 		{Name: "ACK_EVERY is one too many", File: fileMessage, Old: "more_unanswered >= cfg_ack_every", New: "more_unanswered > cfg_ack_every"},
 		{Name: "ACK_EVERY is not looked at", File: fileMessage, Old: "more_unanswered >= cfg_ack_every", New: "1'b0"},
 		{Name: "a result being sent frees words of packets", File: fileCutWork, Old: "op_take ? op_start + UNIT_WORDS[PKT_W-1:0] : op_start",
@@ -58,6 +58,12 @@ func messageFaults() []Fault {
 		{Name: "a result leaves as it was guessed", File: fileMessage, Old: "emits_reg != fuses_reg", New: "1'b0"},
 		{Name: "what waits for its verdict is not taken back for a job that sends", File: fileMessage, Old: "sends || mistaken", New: "mistaken"},
 		{Name: "units behind the first of a dropped packet are kept", File: fileCutWork, At: "else if (", Old: "in_kill", New: "1'b0"},
+		{Name: "a packet is looked up behind one that is not decided", File: fileMessage, Old: "!c_needs || c_leaves", New: "1'b1"},
+		{Name: "a job begins with what was read for another group", File: fileMessage, Old: "j_idle || q_group == j_group", New: "1'b1"},
+		{Name: "an answer does not know what the one before has moved", File: fileMessage, Old: "d5_valid && once_group == d_group", New: "1'b0"},
+		{Name: "an answer does not know what the one before moves", File: fileMessage, Old: "!d1_valid || was_group == d_group", New: "!d1_valid"},
+		{Name: "an answer begins with what the endpoint's last has not written", File: fileMessage, Old: "j_fuse || q_fuse || q_ei != j_ei", New: "1'b1"},
+		{Name: "a result leaves at once as another pool was seen", File: fileMessage, Old: "see_ei == pool_ei", New: "1'b1"},
 		{Name: "a result leaves a root at once beyond its broadcast pool", File: fileMessage, At: "wire may_fuse = completes && (", Old: "!k_root || f_near", New: "1'b1"},
 	}
 }
@@ -65,9 +71,9 @@ func messageFaults() []Fault {
 // cutFaults are of what it sends, and what answers move (docs/termination.md sections 4 and 5).
 func cutFaults() []Fault {
 	return []Fault{
-		{Name: "a NAK acknowledges what it names", File: fileSendMessage, Old: "snd_is_ack ? wire_reg + 24'd1 : wire_reg", New: "wire_reg + 24'd1"},
+		{Name: "a NAK acknowledges what it names", File: fileMessage, Old: "q_psn + {23'd0, q_is_ack}", New: "q_psn + 24'd1"},
 		{Name: "answers count from PSN 0", File: fileSendMessage, Old: "snd_psn - first_psn", New: "snd_psn"},
-		{Name: "a packet behind which nothing may leave does not ask", File: fileSendMessage, At: "(snd_fuse || is_last ||", Old: "!after_more", New: "1'b0"},
+		{Name: "a packet behind which nothing may leave does not ask", File: fileSendMessage, At: "(made || is_last ||", Old: "!after_more", New: "1'b0"},
 		{Name: "all go along, whatever their path MTU", File: fileSendMessage, Old: "codes[3*i +: 3] == low_code", New: "1'b1"},
 		{Name: "who goes back sends on where it was", File: fileSendMessage, Old: "one_psn == unacked_psn", New: "1'b0"},
 		{Name: "every packet has the message's SE", File: fileSendMessage, Old: "is_last && msg_se", New: "msg_se"},
@@ -78,6 +84,7 @@ func cutFaults() []Fault {
 		{Name: "an ACK passes one message's end at most", File: fileSendMessage, Old: "stays || exact_reg", New: "1'b1"},
 		{Name: "who lags is not told where messages end", File: fileSendMessage, Old: "bounds_end && lane_reg[e]", New: "bounds_end && keep[e]"},
 		{Name: "all data asks for an acknowledgement", File: fileAskAck, Old: "hdr_bytes[ASK_BIT] && keeps", New: "hdr_bytes[ASK_BIT]"},
+		{Name: "what was seen of a pool outlives a NAK", File: fileSendMessage, Old: "snd_is_ack && full_reg", New: "full_reg"},
 		{Name: "a path MTU may be below the least", File: fileMessageCSR, Old: "mtu_value >= LEAST[12:0]", New: "1'b1"},
 	}
 }
