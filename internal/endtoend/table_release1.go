@@ -39,7 +39,7 @@ func parkReleaseFaults() []Fault {
 // rangeReleaseFaults are of in-band groups with releases, whose iterations are ranges.
 func rangeReleaseFaults() []Fault {
 	return []Fault{
-		{Name: "a range opens before releases are acknowledged", File: fileMessage, Old: "is_drained && (grp_owes & c_one) == {GROUPS{1'b0}}", New: "is_drained"},
+		{Name: "a range opens before releases are acknowledged", File: fileMessage, Old: "is_drained && !owes_wide[{1'b0, c_group}]", New: "is_drained"},
 		{Name: "a range of which nobody is told never ends", File: fileRelease, Old: "bounded[g] && ranged_reg && !ends_range", New: "armed_reg && ranged_reg && !ends_range"},
 		{Name: "who sends by the registers is told of a range", File: fileRelease, Old: "ranged_reg ? sends_reg : length != 23'd0 ? senders : NOBODY",
 			New: "ranged_reg || length != 23'd0 ? senders : NOBODY"},

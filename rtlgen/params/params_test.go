@@ -978,7 +978,7 @@ func TestValidateVerdict(t *testing.T) {
 			(len(p.PortWidths) == 0 || len(p.PortWidths) == p.Ports && !slices.Contains(p.PortWidths, 3) && slices.Max(p.PortWidths) <= float64(p.PortBytes)) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
 			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.EagerTree && p.Mode == 1) && (p.Priorities == 1 || p.PortBytes > 0 && slices.Contains([]int{2, 4, 8}, p.Priorities)) &&
-			p.MemoryPins >= 0 && p.MemoryPins <= 256 && !(p.ECCAll && p.Mode == 1)
+			p.MemoryPins >= 0 && p.MemoryPins <= 256
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}
