@@ -309,7 +309,8 @@ module inc_message_csr #(
     assign out_data  = w_own_ep ? w_reg & (w_word[3:0] == WORD_EP_PATH_MTU ? MTU_BITS : PSN_BITS) : tbl_data;
 
     wire [23:0]     ep_value;
-    wire [15:0]     raddr, r_word;
+    wire [15:0]     raddr;
+    reg  [15:0]     r_word;
     wire [EI_W-1:0] r_ei = r_word[4 +: EI_W];
     reg             r_reads;
     inc_ram_1r1w #(.WORDS(4 << EI_W), .BITS(24), .ADDR_W(EI_W + 2)) u_endpoints (
@@ -322,7 +323,7 @@ module inc_message_csr #(
     reg  [GROUPS*MASK_W-1:0] fair_reg;         // those with a legal path MTU
     reg  [2*GROUPS-1:0]  messages_reg;
     reg  [23*GROUPS-1:0] release_reg;
-    wire [12:0]       mtu_value = out_data[F_EP_PATH_MTU_BYTES +: W_EP_PATH_MTU_BYTES];
+    reg  [12:0]       mtu_value;
     wire              mtu_legal = (mtu_value & (mtu_value - 13'd1)) == 13'd0 && mtu_value >= LEAST[12:0] && mtu_value <= MTU_BYTES[12:0];
     wire [GRP_W-1:0]  tbl_group, out_group;
     generate
@@ -335,14 +336,14 @@ module inc_message_csr #(
     endgenerate
 
     // a path MTU is judged a cycle after it was written
-    reg               mtu_we_reg, legal_reg;
+    reg               mtu_we_reg;
     reg  [GRP_W-1:0]  mtu_group_reg;
     reg  [EP_W-1:0]   mtu_ep_reg;
     always @(posedge clk) begin
         mtu_we_reg    <= out_ep_we && out_word == WORD_EP_PATH_MTU;
         mtu_group_reg <= out_group;
         mtu_ep_reg    <= out_index[EP_W-1:0];
-        legal_reg     <= mtu_legal;
+        mtu_value       <= out_data[F_EP_PATH_MTU_BYTES +: W_EP_PATH_MTU_BYTES];
     end
 
     genvar g;
@@ -384,7 +385,7 @@ module inc_message_csr #(
                 assign tree[MASK_W*g + e] = in_reg[e] || out_reg[e] || (parent_reg[8] && parent_reg[7:0] == e[7:0]);
                 always @(posedge clk) begin
                     if (mtu_we_reg && mtu_group_reg == g[GRP_W-1:0] && mtu_ep_reg == E) begin
-                        fair_reg[MASK_W*g + e] <= legal_reg;
+                        fair_reg[MASK_W*g + e] <= mtu_legal;
                     end
                 end
             end
@@ -453,20 +454,19 @@ module inc_message_csr #(
 
     reg  [2:0]        r_state;
     reg               passes_ar;
-    reg  [AXIL_W-1:0] ar_reg, at_reg;
+    reg  [AXIL_W-1:0] ar_reg;
     reg  [6:0]        r_to;
     reg  [31:0]       r_reg;
     reg  [1:0]        rresp_reg;
     assign raddr  = {{(18-AXIL_W){1'b0}}, ar_reg[AXIL_W-1:2]};
-    assign r_word = endpoint_word(raddr);
-    wire [15:0]       r_count = raddr - N_CSR;
+    reg  [15:0]       r_count;                 // of the counters that are here
     wire              r_counter = raddr[15:8] == AT_COUNTER[15:8];
 
     assign s_axil_arready = ready && r_state == R_TAKE;
     assign s_axil_rvalid  = r_state == R_ANSWER;
     assign s_axil_rdata   = r_reg;
     assign s_axil_rresp   = rresp_reg;
-    assign m_axil_araddr  = at_reg;
+    assign m_axil_araddr  = r_to == 7'd0 ? ar_reg : r_counter ? {AT_COUNTER[AXIL_W-3:0], 2'd0} : {AXIL_W{1'b0}};
     assign m_axil_arvalid = passes_ar;
     assign m_axil_rready  = r_state == R_PASS;
     assign copies = (r_state == R_LOOK && r_counter && !hold_reg) || (holds && w_reg[F_COUNTER_SNAPSHOT_HOLD]);
@@ -512,6 +512,9 @@ module inc_message_csr #(
 
     always @(posedge clk) begin
         r_reads <= r_state == R_LOOK;
+        // there with r_to
+        r_word  <= endpoint_word(raddr);
+        r_count <= raddr - N_CSR;
         if (m_axil_arready) begin
             passes_ar <= 1'b0;
         end
@@ -524,7 +527,6 @@ module inc_message_csr #(
             end
             R_LOOK: begin
                 r_to      <= target(raddr);
-                at_reg    <= target(raddr) == 7'd0 ? ar_reg : r_counter ? {AT_COUNTER[AXIL_W-3:0], 2'd0} : {AXIL_W{1'b0}};
                 passes_ar <= 1'b1;
                 r_state   <= R_PASS;
             end
