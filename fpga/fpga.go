@@ -44,6 +44,8 @@ type Options struct {
 	WorkDir string
 	// Timeout bounds each run of a tool; 0 is two hours.
 	Timeout time.Duration
+	// Over, if above 0, asks for the pairs of blocks with paths of more levels.
+	Over int
 	// Place asks for place and route, where the family has it.
 	Place *place.Options
 }
@@ -87,6 +89,8 @@ type Metrics struct {
 	Metrics   map[string]float64 `json:"metrics"`
 	Resources Resources          `json:"resources"`
 	Longest   *netlist.Path      `json:"longest,omitempty"` // in LUT levels
+	Over      int                `json:"over,omitempty"`    // Pairs are those with paths of more levels
+	Pairs     []netlist.Pair     `json:"pairs,omitempty"`
 	Place     *place.Result      `json:"place,omitempty"`
 	Cells     map[string]int     `json:"cells"` // primitives by type
 	Paper     *Published         `json:"paper,omitempty"`
@@ -123,7 +127,7 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	if work, err = filepath.Abs(work); err != nil { // the tools run there
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
-	n, err := synthesise(ctx, d, choice, family, work, o.Timeout)
+	n, err := synthesise(ctx, d, choice, family, work, o)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +135,14 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	if err != nil {
 		return nil, err
 	}
-	version, err := yosys.Version(ctx)
+	version, err := o.mapper(family).Version(ctx)
 	if err != nil {
 		return nil, err
 	}
 	m := &Metrics{Bench: "fpga", Config: d.Name, Digest: d.Digest, Top: n.top, Family: family, Clock: clocked.Clock{AskedMHz: d.Clock.MHz},
 		Basis: fmt.Sprintf("Yosys before placement, +/-%.0f %%; a LUT is a level, a carry chain two for every %d bits, a multiplier %d; what a level takes only place and route can say",
 			100*Error, netlist.CarryBits, multiplierLevels),
-		Resources: r, Longest: n.levels, Cells: n.cells, Tools: map[string]string{"yosys": tool.Number(version)},
+		Resources: r, Longest: n.levels, Over: o.Over, Pairs: n.pairs, Cells: n.cells, Tools: map[string]string{"yosys": tool.Number(version)},
 		Metrics: map[string]float64{
 			"fpga__lut": r.LUT, "fpga__lut__low": r.LUT * (1 - Error), "fpga__lut__high": r.LUT * (1 + Error),
 			"fpga__lutram": r.LUTRAM, "fpga__ff": r.FF, "fpga__ff__low": r.FF * (1 - Error), "fpga__ff__high": r.FF * (1 + Error),
@@ -167,42 +171,50 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 type mapped struct {
 	top   string
 	cells map[string]int
-	// file is the netlist in JSON, levels its longest path, hierarchy what it was before it was flattened.
+	// file is the netlist in JSON, levels its longest path, pairs those of Options.Over, hierarchy what it was before it was flattened.
 	file      string
 	levels    *netlist.Path
+	pairs     []netlist.Pair
 	hierarchy *netlist.Hierarchy
 }
 
 // synthesise maps the chosen top in the folder work, counts its primitives and finds its longest path.
-func synthesise(ctx context.Context, d *design.Design, choice design.Choice, family Family, work string, limit time.Duration) (*mapped, error) {
-	script := readSources(d)
+func synthesise(ctx context.Context, d *design.Design, choice design.Choice, family Family, work string, o Options) (*mapped, error) {
+	script, err := readSources(d, work)
+	if err != nil {
+		return nil, err
+	}
 	top := choice.Tops[0].Module
 	if choice.Inside != "" {
-		var err error
-		if top, err = enter(ctx, work, script, choice, limit); err != nil {
+		if top, err = enter(ctx, work, script, choice, o.Timeout); err != nil {
 			return nil, err
 		}
 		script = []string{"read_rtlil " + yosys.ReadFile}
 	}
-	return mapTop(ctx, work, "fpga", top, script, family, limit)
+	return mapTop(ctx, work, "fpga", top, script, family, o)
 }
 
-// readSources reads all files. Modules are elaborated when their parameters are known: those that they have by default need not go together.
-func readSources(d *design.Design) []string {
+// readSources reads all files in work, by paths from there: a tool in WebAssembly does not see all others. Modules are elaborated when their
+// parameters are known: those that they have by default need not go together.
+func readSources(d *design.Design, work string) ([]string, error) {
 	var script []string
 	for _, s := range d.Sources() {
-		script = append(script, "read_verilog -sv -defer "+s)
+		file, err := filepath.Rel(work, s)
+		if err != nil {
+			return nil, fmt.Errorf("fpga: %w", err)
+		}
+		script = append(script, "read_verilog -sv -defer "+file)
 	}
-	return script
+	return script, nil
 }
 
 // mapTop runs the family's synthesis on what the script reads. Files are called after name.
-func mapTop(ctx context.Context, work, name, top string, script []string, family Family, limit time.Duration) (*mapped, error) {
+func mapTop(ctx context.Context, work, name, top string, script []string, family Family, o Options) (*mapped, error) {
 	// Cells get names by the signals near them, which tell the block that they belong to.
 	script = append(script, "hierarchy -check -top "+top, "write_rtlil "+name+"-read.il")
 	script = append(script, family.synthesis(top)...)
 	script = append(script, "autoname", "tee -q -o "+name+"-cells.json stat -json", "write_json "+name+"-net.json")
-	if err := yosys.Run(ctx, work, name, script, limit); err != nil {
+	if err := o.mapper(family).Run(ctx, work, name, script, o.Timeout); err != nil {
 		return nil, err
 	}
 	stat, err := yosys.ReadStat(filepath.Join(work, name+"-cells.json"))
@@ -217,6 +229,7 @@ func mapTop(ctx context.Context, work, name, top string, script []string, family
 	if err != nil {
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
+	delete(totals[top].All, "$scopeinfo") // newer releases keep a flattened instance's name in a cell
 	m := &mapped{top: top, cells: totals[top].All, file: filepath.Join(work, name+"-net.json"), hierarchy: netlist.ReadHierarchy(rtlil, top)}
 	net, err := netlist.Read(m.file, top)
 	if err != nil {
@@ -224,6 +237,11 @@ func mapTop(ctx context.Context, work, name, top string, script []string, family
 	}
 	if m.levels, err = net.Longest(family.kinds(), m.hierarchy); err != nil {
 		return nil, err
+	}
+	if o.Over > 0 {
+		if m.pairs, err = net.Over(family.kinds(), m.hierarchy, o.Over); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }

@@ -29,7 +29,7 @@ func TestRun(t *testing.T) {
 		{Nexus, 1, true},       // two 18 Kbit blocks of 36 bits
 	} {
 		t.Run(string(k.family), func(t *testing.T) {
-			m, err := Run(context.Background(), standin, k.family, Options{})
+			m, err := Run(context.Background(), standin, k.family, Options{Over: 1})
 			require.NoError(t, err)
 			r := m.Resources
 			assert.InDelta(t, k.bram, r.BRAM36, 1e-9)
@@ -55,6 +55,9 @@ func TestRun(t *testing.T) {
 			assert.Equal(t, m.Longest.LUTs+2*m.Longest.Chains, m.Longest.Levels, "no chain is longer than 32 bits")
 			assert.NotEmpty(t, m.Longest.Blocks)
 			assert.Contains(t, table, "by block: "+m.Longest.String())
+			require.NotEmpty(t, m.Pairs)
+			assert.Equal(t, m.Longest.Levels, m.Pairs[0].Levels, "the longest path is one of those listed")
+			assert.Contains(t, table, "paths of more than 1 levels")
 			assert.False(t, m.Clock.Found(), "Yosys finds no clock")
 			assert.Contains(t, table, "MHz asked, none found")
 

@@ -3,6 +3,7 @@
 package fpga
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -81,6 +82,7 @@ func (m *Metrics) Table() string {
 	if p := m.Longest; p != nil {
 		fmt.Fprintf(&b, "longest path: %d levels (%d LUTs, %d carry chains), %s to %s\n  by block: %s\n", p.Levels, p.LUTs, p.Chains, p.Start, p.End, p)
 	}
+	m.pairs(&b)
 	m.placed(&b)
 	if m.Resources.Latch > 0 {
 		fmt.Fprintf(&b, "warning: %s latches\n", count(m.Resources.Latch))
@@ -89,6 +91,22 @@ func (m *Metrics) Table() string {
 		b.WriteString("no row of the paper is the same configuration: " + strings.Join(m.NotPaper, "; ") + "\n")
 	}
 	return b.String()
+}
+
+// pairs adds the blocks between which paths are long.
+func (m *Metrics) pairs(b *strings.Builder) {
+	if m.Over == 0 {
+		return
+	}
+	if len(m.Pairs) == 0 {
+		fmt.Fprintf(b, "no path of more than %d levels\n", m.Over)
+		return
+	}
+	t := newTable(table.Row{fmt.Sprintf("paths of more than %d levels", m.Over), "levels", "inputs", "the longest"})
+	for _, p := range m.Pairs {
+		t.AppendRow(table.Row{cmp.Or(p.From, "top") + " to " + cmp.Or(p.To, "top"), p.Levels, p.Ends, p.Start + " to " + p.End + ", " + p.Pin})
+	}
+	b.WriteString(t.Render() + "\n")
 }
 
 // placed adds what place and route found.

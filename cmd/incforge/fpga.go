@@ -31,6 +31,9 @@ func (a *app) fpga() *cobra.Command {
 			if where.scripts == "" && !slices.Contains(fpga.Families(), fpga.Family(family)) {
 				return usagef("--family %s: must be one of %v", family, fpga.Families())
 			}
+			if opt.Over < 0 {
+				return usagef("--over %d: must be at least 0", opt.Over)
+			}
 			if err := where.set(&opt, fpga.Family(family)); err != nil {
 				return err
 			}
@@ -66,6 +69,7 @@ func (a *app) fpga() *cobra.Command {
 	f.StringVar(&family, "family", "", fmt.Sprintf("FPGA family: %v", fpga.Families()))
 	where.bind(cmd)
 	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
+	f.IntVar(&opt.Over, "over", 0, "list the blocks between which paths have more levels than this; 0 lists none")
 	f.StringVar(&opt.WorkDir, "work", "", "keep the tool's files in this folder")
 	return cmd
 }

@@ -129,3 +129,22 @@ func TestNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, p.Levels)
 }
+
+// Pairs of blocks with long paths, by what begins and ends them; a register's data and its enable are ends of their own, what a memory reads is none.
+func TestOver(t *testing.T) {
+	h := ReadHierarchy([]byte(elaborated), "top")
+	n := build(t, map[string]int{"u_a.q": 1, "gen_x[0].u_b.h": 9, "own": 12},
+		"ff1 FF in:D=c out:Q=1", "l1 LUT in:A=1 out:O=2", "l2 LUT in:A=2 out:O=3", "l3 LUT in:A=3 out:O=4",
+		"ff2 FF in:D=3 in:CE=4 out:Q=9", "ff3 FF in:D=2 out:Q=12", "m RAM in:ADDRA=4 in:DIA=3 out:DOA=20", "ff4 FF in:D=20 out:Q=21")
+	pairs, err := n.Over(kinds(), h, 1)
+	require.NoError(t, err)
+	assert.Equal(t, []Pair{
+		{From: "u_a", To: "", Levels: 4, Ends: 2, Start: "u_a.q", End: "ff4", Pin: "D"}, // behind the memory, and what is written into it
+		{From: "u_a", To: "gen_x[0].u_b", Levels: 3, Ends: 2, Start: "u_a.q", End: "gen_x[0].u_b.h", Pin: "CE"},
+	}, pairs)
+	pairs, err = n.Over(kinds(), h, 4)
+	require.NoError(t, err)
+	assert.Empty(t, pairs)
+	_, err = build(t, nil, "l1 LUT in:A=2 out:O=1", "l2 LUT in:A=1 out:O=2", "f FF in:D=1 out:Q=3").Over(kinds(), h, 1)
+	require.ErrorIs(t, err, ErrLoop)
+}

@@ -32,7 +32,7 @@ type Options struct {
 	Seeds []int
 	// Registers puts the ports behind shift registers even where the package has pads for all: paths from and to ports count then too.
 	Registers bool
-	// ToolDirs are folders to look for nextpnr in when it is not on the PATH.
+	// ToolDirs are folders to look in for what is not on the PATH: nextpnr, and a Yosys that is newer.
 	ToolDirs []string
 }
 
@@ -43,6 +43,8 @@ type Device struct {
 	Args []string
 	// Programs are the names of nextpnr for the family, in order of preference.
 	Programs []string
+	// Mapper is the Yosys to map with, a program in Options.ToolDirs; "" is the one on the PATH.
+	Mapper string
 	// Pads is how many ports nextpnr finds pads for by itself; 0 is none.
 	Pads int
 	// Pins are constraints for the few ports of a design behind shift registers, a file that Args names; "" is none.
@@ -112,21 +114,28 @@ var (
 // hint says what brings nextpnr.
 const hint = "make tools-place"
 
+// Tool finds a program in ToolDirs. Tools run in a folder of their own, so its path is absolute.
+func (o Options) Tool(name string) (path string, ok bool) {
+	for _, dir := range o.ToolDirs {
+		path, err := filepath.Abs(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			return path, true
+		}
+	}
+	return "", false
+}
+
 // find returns the program that places for a device.
-func find(d Device, dirs []string) (string, error) {
+func find(d Device, o Options) (string, error) {
 	for _, name := range d.Programs {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}
-		for _, dir := range dirs {
-			// The tool runs in a folder of its own.
-			path, err := filepath.Abs(filepath.Join(dir, name))
-			if err != nil {
-				continue
-			}
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
+		if path, ok := o.Tool(name); ok {
+			return path, nil
 		}
 	}
 	return "", &tool.NotFoundError{Name: d.Programs[0], Hint: hint}
@@ -134,7 +143,7 @@ func find(d Device, dirs []string) (string, error) {
 
 // Available tells whether there is a nextpnr for the device.
 func Available(d Device, o Options) error {
-	_, err := find(d, o.ToolDirs)
+	_, err := find(d, o)
 	return err
 }
 
@@ -143,7 +152,7 @@ func Place(ctx context.Context, work string, d Design, dev Device, o Options, li
 	if len(o.Seeds) == 0 {
 		return nil, ErrNoSeeds
 	}
-	program, err := find(dev, o.ToolDirs)
+	program, err := find(dev, o)
 	if err != nil {
 		return nil, err
 	}

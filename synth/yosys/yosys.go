@@ -19,13 +19,26 @@ import (
 	"incforge/internal/tool"
 )
 
-// Run writes the script to dir/name.ys, runs it in dir and leaves dir/name.log.
+// Program is a Yosys: a name on the PATH, or a file.
+type Program string
+
+// System is the Yosys on the PATH.
+const System Program = "yosys"
+
+// Run has System run the script.
 func Run(ctx context.Context, dir, name string, script []string, timeout time.Duration) error {
-	file := filepath.Join(dir, name+".ys")
-	if err := os.WriteFile(file, []byte(strings.Join(script, "\n")+"\n"), 0o644); err != nil {
+	return System.Run(ctx, dir, name, script, timeout)
+}
+
+// Version is System's version.
+func Version(ctx context.Context) (string, error) { return System.Version(ctx) }
+
+// Run writes the script to dir/name.ys, runs it in dir and leaves dir/name.log.
+func (p Program) Run(ctx context.Context, dir, name string, script []string, timeout time.Duration) error {
+	if err := os.WriteFile(filepath.Join(dir, name+".ys"), []byte(strings.Join(script, "\n")+"\n"), 0o644); err != nil {
 		return fmt.Errorf("yosys: %w", err)
 	}
-	_, err := tool.Run(ctx, tool.Command{Name: "yosys", Args: []string{"-q", "-l", name + ".log", "-s", file}, Dir: dir, Timeout: timeout})
+	_, err := tool.Run(ctx, tool.Command{Name: string(p), Args: []string{"-q", "-l", name + ".log", "-s", name + ".ys"}, Dir: dir, Timeout: timeout})
 	if err != nil {
 		return fmt.Errorf("yosys: step %s: %w", name, err)
 	}
@@ -33,8 +46,8 @@ func Run(ctx context.Context, dir, name string, script []string, timeout time.Du
 }
 
 // Version returns what `yosys -V` prints, without the commit.
-func Version(ctx context.Context) (string, error) {
-	v, err := tool.Version(ctx, "yosys", "-V")
+func (p Program) Version(ctx context.Context) (string, error) {
+	v, err := tool.Version(ctx, string(p), "-V")
 	if err != nil {
 		return "", err
 	}
