@@ -102,9 +102,11 @@ func (m *Metrics) pairs(b *strings.Builder) {
 		fmt.Fprintf(b, "no path of more than %d levels\n", m.Over)
 		return
 	}
-	t := newTable(table.Row{fmt.Sprintf("paths of more than %d levels", m.Over), "levels", "inputs", "the longest"})
+	// Yosys makes long names of what it invents; the record has them whole.
+	const width = 48
+	t := newTable(table.Row{fmt.Sprintf("paths of more than %d levels", m.Over), "levels", "inputs", "the longest begins at", "ends at", "pin"})
 	for _, p := range m.Pairs {
-		t.AppendRow(table.Row{cmp.Or(p.From, "top") + " to " + cmp.Or(p.To, "top"), p.Levels, p.Ends, p.Start + " to " + p.End + ", " + p.Pin})
+		t.AppendRow(table.Row{cmp.Or(p.From, "top") + " to " + cmp.Or(p.To, "top"), p.Levels, p.Ends, text.Trim(p.Start, width), text.Trim(p.End, width), p.Pin})
 	}
 	b.WriteString(t.Render() + "\n")
 }
