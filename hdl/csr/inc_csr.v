@@ -577,6 +577,7 @@ module inc_csr #(
     wire [31:0] group_word;
 
     wire [15:0] rd_endpoint = endpoint_word_of(raddr);
+    wire [15:0] rd_single   = {11'd0, raddr[4:0]};      // of the fewer than 32 that stand alone
     wire        rd_exists   = {1'b0, rd_endpoint[4 +: EP_W]} < MASK_COUNT;
     wire        rd_lookup   = rd_endpoint[3:0] == WORD_EP_CTRL || rd_endpoint[3:0] == WORD_EP_LOCAL_QPN;
     wire [15:0] rd_group    = {6'd0, raddr[GROUP_W-1:0]};
@@ -622,7 +623,7 @@ module inc_csr #(
         // nobody looks at it in other states, and a model of the engine need not work it out
         if (r_state == R_LOOK) begin
             if (rd_to[0]) begin
-                case (raddr)
+                case (rd_single)
                     // contract: identity 2 3
                     16'h0000: value = ID; // ID
                     16'h0001: value = VERSION; // VERSION

@@ -198,6 +198,7 @@ module inc_translate_header #(
 
     reg               q_valid, q_se, q_ce;
     reg [7:0]         q_opcode;
+    reg               is_ack, is_cnp, is_long;
     reg [1:0]         q_pad;
     reg [23:0]        q_psn;
     reg [31:0]        q_ext;
@@ -209,6 +210,9 @@ module inc_translate_header #(
         q_se     <= req_se;
         q_ce     <= req_ce;
         q_opcode <= req_opcode;
+        is_ack   <= req_opcode == 8'h11;
+        is_cnp   <= req_opcode == 8'h81;
+        is_long  <= req_opcode == 8'h11 || req_opcode == 8'h03 || req_opcode == 8'h05;
         q_pad    <= req_pad;
         q_psn    <= req_psn;
         q_ext    <= req_ext;
@@ -265,10 +269,7 @@ module inc_translate_header #(
 
     // ---- write ----
 
-    wire is_ack  = q_opcode == 8'h11;
-    wire is_cnp  = q_opcode == 8'h81;
     wire is_data = !is_ack && !is_cnp;
-    wire is_long = is_ack || q_opcode == 8'h03 || q_opcode == 8'h05;
 
     // Every length is the payload's and one number more: headers, AETH or immediate, a CNP's reserved bytes (zero, like absent
     // payload), the ICRC, and pad bytes in the low bits. UDP: 24, 28 or 40; IP: 20 more; before the ICRC: 30; the frame: 34.
