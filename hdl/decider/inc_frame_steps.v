@@ -658,7 +658,7 @@ module inc_frame_steps #(
             c_syn_ack_reg <= b_syn_ack;
             c_syn_rnr_reg <= b_syn_rnr;
             c_syn_nak_reg <= b_syn_nak;
-            n_mask        <= b_empties ? NOBODY : f_first ? b_self : b_repeats ? f_mask : f_mask | b_self;
+            n_mask        <= (f_first ? b_self : b_repeats ? f_mask : f_mask | b_self) & {MASK_W{!b_empties}};
             n_complete    <= b_completes;
             n_opcode      <= f_first ? b_opcode : f_slot_opcode;
             n_plen        <= f_first ? b_plen : f_slot_plen;
