@@ -514,20 +514,33 @@ module inc_check_duplicate #(
     wire role_ok     = !b_data ? b_ackable : outside ? !b_wrong_role : b_up || b_down;
 
     // The first reason that holds drops the frame. A frame is sound for what is known from its header alone; whether its group lives and
-    // how it ends is seen when it is decided.
-    wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
+    // how it ends is seen when it is decided. All but whether a control comes in order is known in the first cycle: of a frame of a range,
+    // of such data from below and from above, of a control that would open one. A bypassed frame may be gone by then.
+    reg  f_fits, f_fits_up, f_fits_down, f_fits_control;
+    wire data_fits = b_fine && b_data && b_in_range && !b_contradicts && b_whole;
+
+    always @(posedge clk) begin
+        if (!b_second) begin
+            f_fits         <= b_data ? data_fits && (b_up || b_down) : b_fine && !stale_ack && b_ackable && (!b_ack || syn_any);
+            f_fits_up      <= data_fits && b_up;
+            f_fits_down    <= data_fits && !b_up && b_down;
+            f_fits_control <= b_fine && outside && b_whole && b_opens && !b_bad_control && !b_wrong_role;
+        end
+    end
+
+    wire sound       = !b_bypass && (f_fits || (f_fits_control && (f_in_order || !b_opens_up)));
 
 `ifdef INC_PARK
     // what needs a slot and has none: what is next of a child, new data of a Broadcast, a control that would open a range
-    wire slotless_up   = sound && b_data && b_in_range && b_up && f_in_order && parked;
-    wire slotless_down = sound && b_data && b_in_range && !b_up && b_spreads && parked && !(b_ranged && f_behind);
+    wire slotless_up   = f_fits_up && !b_bypass && f_in_order && parked;
+    wire slotless_down = f_fits_down && !b_bypass && b_spreads && parked && !(b_ranged && f_behind);
     wire slotless      = slotless_up || slotless_down || (sound && would_open && parked);
     wire park_nak      = slotless && cfg_park_rnr && b_host && f_in_order && (b_ranged || b_up);
-    wire up          = sound && b_data && b_in_range && b_up && !slotless_up;
-    wire down        = sound && b_data && b_in_range && !b_up && !slotless_down;
+    wire up          = f_fits_up && !b_bypass && !slotless_up;
+    wire down        = f_fits_down && !b_bypass && !slotless_down;
 `else
-    wire up          = sound && b_data && b_in_range && b_up;
-    wire down        = sound && b_data && b_in_range && !b_up;
+    wire up          = f_fits_up && !b_bypass;
+    wire down        = f_fits_down && !b_bypass;
 `endif
     wire ahead       = !f_in_order && !f_behind;
     wire accept      = up && f_in_order && f_window && (f_first || f_same);
@@ -870,14 +883,17 @@ module inc_check_duplicate #(
 
     // ---- commit ----
 
-    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !c_intact);
+    // How the frame ended comes last: of everything that hangs on it, what an undamaged frame does, and what a damaged one.
+    wire ends    = c_valid && vrd_valid && c_formed && !c_bypass;
+    wire lives   = c_live && c_acts;
+    wire passes  = !(t_sends && c_live) || tx_room;
+    wire decided = ends && (!c_intact || passes);
     wire quick   = c_valid && vrd_valid && c_bypass;
-    wire commits = c_intact && c_live && c_acts;
-    wire good    = decided && commits;
+    wire good    = ends && passes && lives && c_intact;
 
-    assign c_leaves  = decided || quick;
+    assign c_leaves  = quick || decided;
     assign c_opening = good && t_opens;
-    assign c_decided = decided && !c_opening;
+    assign c_decided = ends && (!c_intact || (passes && !(lives && t_opens)));
     assign c_done    = quick || c_decided;
     assign c_lives   = c_live;
     assign vrd_pop   = c_done;
@@ -886,11 +902,12 @@ module inc_check_duplicate #(
     assign ack_lift = c_opening;
     assign ack_we   = good && t_keeps;
     assign ep_we    = good && t_ep_we;
-    assign done_we  = (good && t_done_we) || (c_done && c_opened && !c_bypass);
+    assign done_we  = (good && t_done_we) || (c_decided && c_opened);
     assign wr_en    = good && t_wr;
-    // the frame in B takes for written what is not, if C is left
-    assign b_stale  = b_valid && ((take_ep && !(commits && t_ep_we)) || (take_done && !(commits && t_done_we) && !c_opened)
-                                  || (b_takes_slot && !(commits && t_wr)));
+    // the frame in B takes for written what is not, if C is left by one that is committed, by another
+    wire stale_then = (take_ep && !t_ep_we) || (take_done && !t_done_we && !c_opened) || (b_takes_slot && !t_wr);
+    wire stale_else = take_ep || (take_done && !c_opened) || b_takes_slot;
+    assign b_stale  = b_valid && (lives && c_intact ? stale_then : stale_else);
 
     assign wr_slot  = c_slot;
 
@@ -927,7 +944,7 @@ module inc_check_duplicate #(
     assign work_dtype      = c_dtype;
     assign work_big_endian = c_big_endian;
     assign work_commits    = good && c_sent;
-    assign work_kills      = decided && !good && c_sent;
+    assign work_kills      = ends && (!c_intact || (passes && !lives)) && c_sent;
 
     always @(posedge clk) begin
         c_sent <= !b_go && (c_sent || work_put);
