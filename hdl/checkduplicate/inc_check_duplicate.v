@@ -342,8 +342,16 @@ module inc_check_duplicate #(
     genvar e;
     generate
         for (e = 0; e < SLOT_W; e = e + 1) begin : gen_last
-            localparam [5:0] E = e;
-            assign s_last[e] = {1'b0, s_log2_n} > E;
+            integer k;
+            reg     more;
+            // a sum over its values is a LUT, where a comparison would be a carry chain on an FPGA
+            always @* begin
+                more = 1'b0;
+                for (k = e + 1; k < 32; k = k + 1) begin
+                    more = more || s_log2_n == k[4:0];
+                end
+            end
+            assign s_last[e] = more;
         end
     endgenerate
 
@@ -517,7 +525,7 @@ module inc_check_duplicate #(
     // how it ends is seen when it is decided. All but whether a control comes in order is known in the first cycle: of a frame of a range,
     // of such data from below and from above, of a control that would open one. A bypassed frame may be gone by then.
     reg  f_fits, f_fits_up, f_fits_down, f_fits_control;
-    wire data_fits = b_fine && b_data && b_in_range && !b_contradicts && b_whole;
+    wire data_fits = b_fine && b_data && b_in_range && !contradicts && b_whole;
 
     always @(posedge clk) begin
         if (!b_second) begin
@@ -748,8 +756,10 @@ module inc_check_duplicate #(
     // ---- form: everything that the verdict will only let pass ----
 
     // The work goes out with it, and waits for its verdict there.
+    wire lives = c_live && c_acts;
     wire has_work;
-    wire form = c_valid && !c_formed && !(has_work && work_held) && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
+    wire asked = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
+    wire form  = asked && !(has_work && work_held);
 
     wire from_slot = c_accept || (c_resend && !reack);
     wire copies    = c_down && !reack;
@@ -766,7 +776,9 @@ module inc_check_duplicate #(
     // of a payload that is added, or that somebody gets: what was acknowledged is compared meanwhile
     wire               some      = c_words != {WORDS_W{1'b0}};
     wire               some_kept = c_slot_words != {WORDS_W{1'b0}};
-    assign has_work = c_acts && c_live && ((c_accept && some) || (((c_resend && some_kept) || (c_down && some)) && reaches && !reack));
+    wire               adds      = c_accept && some;
+    wire               gets      = ((c_resend && some_kept) || (c_down && some)) && reaches;
+    assign has_work = lives && (adds || (gets && !reack));
 
     reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
     reg [1:0]         t_kind;
@@ -885,7 +897,6 @@ module inc_check_duplicate #(
 
     // How the frame ended comes last: of everything that hangs on it, what an undamaged frame does, and what a damaged one.
     wire ends    = c_valid && vrd_valid && c_formed && !c_bypass;
-    wire lives   = c_live && c_acts;
     wire passes  = !(t_sends && c_live) || tx_room;
     wire decided = ends && (!c_intact || passes);
     wire quick   = c_valid && vrd_valid && c_bypass;
@@ -929,7 +940,7 @@ module inc_check_duplicate #(
 
     // ---- work on the payload ----
 
-    assign work_put        = form && has_work;
+    assign work_put        = asked && !work_held && has_work;
     assign work_words      = all_words;
     assign work_unit       = c_unit;
     assign work_ep         = c_ei[EP_W-1:0];

@@ -424,6 +424,9 @@ module inc_frame_steps #(
     assign b_go      = b_goes || (b_may && c_leaves);
     assign a_go      = a_goes || (a_may && b_may && c_leaves);
     assign s_go      = s_goes || (s_may && a_may && b_may && c_leaves);
+    // what goes with a frame is looked at only while the frame is there: a step that is free takes what comes
+    wire a_loads = !a_valid || a_go;
+    wire b_loads = !b_valid || b_go;
     assign frm_waits = ent_valid || m_valid || a_valid || b_valid || c_valid;
 
     always @(posedge clk) begin
@@ -469,7 +472,7 @@ module inc_frame_steps #(
 
     always @(posedge clk) begin
         a_live_reg <= s_go ? s_live : a_live_reg && live_wide[{1'b0, a_group}];
-        if (s_go) begin
+        if (a_loads) begin
             a_frame       <= s_frame;
             a_view        <= s_view;
             a_self_reg    <= s_self;
@@ -525,7 +528,7 @@ module inc_frame_steps #(
 
     always @(posedge clk) begin
         b_live_reg <= (a_go ? a_live_reg : b_live_reg) && live_wide[{1'b0, a_go ? a_group : b_group}];
-        if (a_go) begin
+        if (b_loads) begin
             b_opener_reg     <= a_opener;
             b_frame          <= a_frame;
             b_view           <= a_view;

@@ -82,7 +82,7 @@ func controlFaults() []Fault {
 				{At: "1'b0; c_valid_reg <=", Old: "1'b0", New: "c_valid"},
 			}},
 		{Name: "a group restarts with old slots", File: fileRecycle,
-			Old: "{{(WORD_W-24){1'b0}}, walk_tag}", New: "{word_out[WORD_W-1:24], walk_tag}"},
+			Old: "{{(WORD_W-24){1'b0}}, start_reg}", New: "{word_out[WORD_W-1:24], start_reg}"},
 		{Name: "starting a group stops its neighbour", File: fileRecycle,
 			Old: "started_reg & ~grp_start", New: "started_reg & {GROUPS{grp_start == {GROUPS{1'b0}}}}"},
 	}
