@@ -1230,7 +1230,8 @@ module inc_check_pipe #(
     wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
     wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
     assign            x_acts     = x_step == X_WORD && (!resends || (tx_room && !work_held));
-    wire              x_works    = x_acts && resends && slot_plen != {LEN_W{1'b0}};
+    wire              x_sends    = x_step == X_WORD && resends && tx_room && !work_held;
+    wire              x_works    = x_sends && slot_plen != {LEN_W{1'b0}};
     assign            act_done   = x_acts;
 
     always @(posedge clk) begin
@@ -1268,7 +1269,7 @@ module inc_check_pipe #(
     // ---- what was sent: by data that leaves at once, by an action ----
 
     wire [23:0] sent_next = x_busy ? x_after : c_next;
-    assign sents_we    = (good && (t_fused || c_opens)) || (x_acts && whole_pipe);
+    assign sents_we    = (good && (t_fused || c_opens)) || (x_sends && whole_pipe);
     assign sents_group = x_busy ? act_group : c_group;
     assign sents_next  = c_opens && !x_busy ? {2{c_fresh}} : look_pipe_b ? {sent_next, sents[23:0]} : {sents[47:24], sent_next};
 
@@ -1373,7 +1374,7 @@ module inc_check_pipe #(
         end
     end
 
-    assign tx_valid   = (good && c_asks) || more || (x_acts && resends);
+    assign tx_valid   = (good && c_asks) || more || x_sends;
     assign tx_kind    = {1'b0, data};
     assign tx_ei      = r_valid ? r_ei : x_busy ? act_ei : c_ei;
     assign tx_mask    = r_valid ? r_mask : x_busy ? (pointed ? rt_keep : x_self) : c_self;

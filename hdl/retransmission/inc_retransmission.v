@@ -252,6 +252,11 @@ module inc_retransmission #(
     wire own_failed = (failed & rt_self) != NOBODY;
     wire own_on     = (on & rt_self) != NOBODY;
 
+    // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below
+    function next_is(input [23:0] a, input [23:0] b);
+        next_is = (b ^ ~a) == {b[22:0] | ~a[22:0], 1'b0};
+    endfunction
+
     // The highest that it was ever sent is max_sent if it lags, else the one before S: what it acknowledges is compared with both.
     wire [23:0] pipe_last  = rt_sent - 24'd1;
     wire [23:0] gain       = rt_last - rt_acked;
@@ -268,7 +273,9 @@ module inc_retransmission #(
     // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after progress or a send; where it is
     // off, as often doubled as it was, and where it runs and is up, once more; after an RNR NAK.
     wire [1:0]        backoff_more = backoff != 2'd3 ? backoff + 2'd1 : backoff;
-    wire [TIME_W-1:0] period       = timeout << (own_on ? backoff_more : backoff);
+    wire [TIME_W-1:0] period_once  = timeout << backoff;
+    wire [TIME_W-1:0] period_more  = timeout << backoff_more;
+    wire [TIME_W-1:0] period       = own_on ? period_more : period_once;
     wire [TIME_W:0]   due_new      = {soon, tick} + {timeout, 1'b1};
     wire [TIME_W:0]   due_own      = {soon, tick} + {period, 1'b1};
     wire [TIME_W:0]   due_rnr      = {soon, tick} + {rnr_time, 1'b1};
@@ -292,10 +299,10 @@ module inc_retransmission #(
         // what is sent next, when this acknowledgement is in
         ahead_reg    <= skips[23] ? send_next : rt_next;
         level_reg    <= skips[23] ? send_next == rt_sent : rt_next == rt_sent;
-        all_reg      <= rt_acked == pipe_last;
-        nothing_reg  <= rt_acked == (own_lag ? max_sent : pipe_last);
+        all_reg      <= next_is(rt_acked, rt_sent);
+        nothing_reg  <= own_lag ? rt_acked == max_sent : next_is(rt_acked, rt_sent);
         after_reg    <= after;
-        caught_reg   <= send_next == pipe_last;
+        caught_reg   <= next_is(send_next, rt_sent);
         one_reg      <= own_lag && !own_waits && !own_failed;
         again_reg    <= !again[23];
         timeout_reg  <= own_on && !past[TIME_W-1];
@@ -342,11 +349,11 @@ module inc_retransmission #(
     assign backoff_next   = moves ? 2'd0 : cm_timeout ? backoff_more : backoff;
 
     // lags at an acknowledgement: who goes back or rests begins to, who lagged may be there again
-    wire own_lag_next = own_failed_next || own_waits_next
-                        || (cm_ack && (back || (lag_reg && !level_reg)))
+    wire own_behind   = (cm_ack && (back || (lag_reg && !level_reg)))
                         || (cm_one && !caught_reg)
                         || cm_timeout
                         || (cm_resume && !all_reg);
+    wire own_lag_next = own_failed_next || own_waits_next || own_behind;
 
     // the timer: off while the endpoint rests, has failed, or has everything
     wire starts  = (cm_one && !on_reg) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg);
@@ -386,7 +393,7 @@ module inc_retransmission #(
     assign stands_next    = (stands & ~(which & {2{pops_pipe}})) | (which & {2{pipe_joins}});
 
     wire own_there = own_stands && !pops_own;
-    wire own_wants = own_lag_next && !own_waits_next && !own_failed_next;
+    wire own_wants = own_behind && !own_waits_next && !own_failed_next;
     wire own_joins = one_endpoint && own_wants && !own_there;
     assign own_stands_next = own_there || own_joins;
 
