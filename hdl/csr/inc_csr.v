@@ -228,9 +228,10 @@ module inc_csr #(
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
 `ifdef INC_PARK
-        if (COUNTERS != C_PARKED_COUNT && !(MODE == 3 && COUNTERS == C_COUNT)) begin : gen_bad_counters
+        // in Mode I, which has Mode III's registers here, there are more
+        if (MODE == 3 ? COUNTERS < C_PARKED_COUNT : COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
 `else
-        if (COUNTERS != C_COUNT) begin : gen_bad_counters
+        if (MODE == 3 ? COUNTERS < C_COUNT : COUNTERS != C_COUNT) begin : gen_bad_counters
 `endif
             $error("inc_csr: COUNTERS must be the number of the mode's counters");
         end
