@@ -695,17 +695,18 @@ module inc_check_duplicate #(
     assign ack_msn   = c_ext[23:0];
 
     // data of the range before that everybody has: its ACKs would be of another range; a gap's NAK asks for what follows the
-    // acknowledged, in-band for nothing before the range
+    // acknowledged, in-band for nothing before the range. Compared when it is read, as it decides all that an answer is
     reg  [23:0] picked_reg, picked_msn_reg, rest_msn_reg;
-    reg         all_have_reg, rest_ready_reg;
-    wire [23:0] picked_past = picked_reg - c_end;
+    reg         parent_has, gap_before, all_have_reg, rest_ready_reg;
+    wire [23:0] picked_past = ack_picked - c_end;
+    wire [23:0] gap_low     = ack_picked - c_begin;
     wire [23:0] rest_past   = ack_rest - c_end;
-    wire [23:0] gap_low     = picked_reg - c_begin;
-    wire [23:0] gap_psn     = c_ranged && gap_low[23] ? c_begin : picked_reg + 24'd1;
-    wire        parent_has  = !picked_past[23];
+    wire [23:0] gap_psn     = gap_before ? c_begin : picked_reg + 24'd1;
 
     always @(posedge clk) begin
         picked_reg     <= ack_picked;
+        parent_has     <= !picked_past[23];
+        gap_before     <= c_ranged && gap_low[23];
         picked_msn_reg <= ack_picked_msn;
         rest_msn_reg   <= ack_rest_msn;
         all_have_reg   <= ack_rest_any && !rest_past[23];
@@ -747,10 +748,15 @@ module inc_check_duplicate #(
     wire reack      = c_late && (c_reduces ? c_behind && parent_has : c_spreads && all_have_reg);
 `ifdef INC_PARK
     // a retransmission whose receiver has acknowledged it: with the last that it has, of the frame's range
-    wire [23:0] gone_past  = picked_reg - c_psn;
-    wire        regone     = c_gone && !reack && !gone_past[23];
+    reg         gone_has;
+    wire [23:0] gone_past  = ack_picked - c_psn;
+    wire        regone     = c_gone && !reack && gone_has;
     wire        answered   = reack || regone;
     wire        refuses    = c_park_nak && !reack;
+
+    always @(posedge clk) begin
+        gone_has <= !gone_past[23];
+    end
 `endif
 
     // ---- form: everything that the verdict will only let pass ----
