@@ -36,7 +36,7 @@ func streamFaults() []Fault {
 		{Name: "a busy port's frame is sent to another", File: fileDemux,
 			Old: "(to & ~ready) == {PORTS{1'b0}}", New: "(to & ready) != {PORTS{1'b0}} || !s_axis_tlast"},
 		{Name: "bypassed frames starve", File: fileForward,
-			Old: "byp_valid && (!eng_valid || !owner_reg)", New: "byp_valid && !eng_valid"},
+			Old: "byp_valid && !(owner_reg && eng_valid)", New: "byp_valid && !eng_valid"},
 		{Name: "err is lost on a bypassed frame", File: fileForward,
 			Old: "beat_last && beat_err", New: "1'b0"},
 		{Name: "a bypassed frame waits for room that only frames behind it can make", File: fileParser,
