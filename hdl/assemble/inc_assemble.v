@@ -115,13 +115,14 @@ module inc_assemble #(
     reg  [16:0]        o_left;
     reg                o_bad;
 
-    localparam [BEATS_W-1:0] NO_BEAT  = {BEATS_W{1'b0}}, ONE_BEAT = {{(BEATS_W-1){1'b0}}, 1'b1};
+    localparam [BEATS_W-1:0] NO_BEAT  = {BEATS_W{1'b0}}, ONE_BEAT = {{(BEATS_W-1){1'b0}}, 1'b1}, TWO_BEATS = ONE_BEAT << 1;
     localparam [WORDS_W-1:0] NO_WORD  = {WORDS_W{1'b0}}, ONE_WORD = {{(WORDS_W-1){1'b0}}, 1'b1};
     localparam [WORDS_W-1:0] TWO_WORDS = ONE_WORD << 1;
 
-    wire [BEATS_W-1:0] behind = hdr_total[15:LANE_W] - {{(BEATS_W-1){1'b0}}, hdr_total[LANE_W-1:0] == {LANE_W{1'b0}}};
     wire [BEATS_W:0]   left   = begun_reg ? left_reg : {1'b0, hdr_covered[15:LANE_W]};
-    wire [BEATS_W-1:0] rest   = begun_reg ? rest_reg : behind;
+    // beats behind this one, and one more in a first beat of a frame whose last is full
+    wire [BEATS_W-1:0] rest   = begun_reg ? rest_reg : hdr_total[15:LANE_W];
+    wire               more   = !begun_reg && hdr_total[LANE_W-1:0] == {LANE_W{1'b0}};
     wire [WORDS_W-1:0] words  = begun_reg ? words_reg : hdr_words;
     wire [LEN_W:0]     plen   = {1'b0, hdr_plen};
     wire               even   = plen[LANE_W-1:0] == {LANE_W{1'b0}};      // no payload word is filled in part
@@ -129,7 +130,7 @@ module inc_assemble #(
 
     // The first beat of a frame of 60 bytes and more wants a word, or is the last, only where beats are so wide.
     wire needs = needs_reg || (AT_ONCE != 0 && !begun_reg && hdr_words != NO_WORD);
-    wire last  = last_reg || (AT_ONCE != 0 && !begun_reg && behind == NO_BEAT);
+    wire last  = last_reg || (AT_ONCE != 0 && !begun_reg && rest == (more ? ONE_BEAT : NO_BEAT));
     wire go    = hdr_valid && (!needs || word_valid) && (!o_valid || m_ready);
     wire bad   = (begun_reg && bad_reg) || (needs && word_bad);
     wire at_end = AT_ONCE != 0 && !begun_reg ? hdr_words == ONE_WORD : final_reg;
@@ -224,12 +225,12 @@ module inc_assemble #(
                 final_reg  <= final_next;
                 whole_reg  <= !final_next || even;
                 within_reg <= within_next;
-                last_reg   <= rest == ONE_BEAT;
+                last_reg   <= more ? rest == TWO_BEATS : rest == ONE_BEAT;
                 index_reg  <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
                 carry_reg  <= word[8*BYTES-1:8*(BYTES-CARRY)];
             end
             left_reg  <= left - {1'b0, ONE_BEAT};
-            rest_reg  <= rest - ONE_BEAT;
+            rest_reg  <= rest + {{(BEATS_W-1){1'b1}}, !more};      // less 1 or 2
             words_reg <= needs ? words - ONE_WORD : words;
         end
         o_valid <= go || (o_valid && !m_ready);
