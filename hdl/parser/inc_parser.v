@@ -380,7 +380,11 @@ module inc_parser #(
             localparam LENGTH_I = 16 / BYTES;
             localparam BEHIND_I = LENGTH_I + 1;
             localparam [3:0] LENGTH = LENGTH_I[3:0];
-            localparam [BEAT_W-1:0] BEHIND = BEHIND_I[BEAT_W-1:0];
+            // so long that the datagram reaches the beat behind that one, and goes on behind that
+            localparam REACH_I  = BEHIND_I * BYTES - 13;
+            localparam PASS_I   = REACH_I + BYTES;
+            localparam [15:0] REACH = REACH_I[15:0];
+            localparam [15:0] PASS  = PASS_I[15:0];
             wire [15:0] len  = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
             wire [17:0] last = {2'd0, len} + 18'd13;
             reg [17:0]  last_reg;
@@ -390,8 +394,8 @@ module inc_parser #(
                     if (next_idx == LENGTH) begin
                         last_reg <= last;
                     end
-                    more_reg <= next_idx == LENGTH ? last[17:LANE_W] > BEHIND : last_reg[17:LANE_W] > next_beat;
-                    ends_reg <= next_idx == LENGTH ? last[17:LANE_W] == BEHIND : last_reg[17:LANE_W] == next_beat;
+                    more_reg <= next_idx == LENGTH ? len >= PASS : last_reg[17:LANE_W] > next_beat;
+                    ends_reg <= next_idx == LENGTH ? len >= REACH && len < PASS : last_reg[17:LANE_W] == next_beat;
                 end
             end
             // The first beat of 64 bytes has it itself, and may be the only one.
