@@ -45,8 +45,6 @@ func Scenarios() []rig.Scenario {
 			Doc: "frames of every priority leave by one port: what is paused waits and holds nothing else up, and of what waited the highest leaves first"},
 		{Name: "port-turns", Run: portTurns, Needs: rig.All(needPorts(2), needOneClock, rig.NeedOneWidth),
 			Doc: "frames wait at all ports at once: a port that waits is served after at most one frame of each other port"},
-		{Name: "held-up", Run: heldUp, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),
-			Doc: "no port takes anything while more is answered and sent again than the engine can keep: all of it leaves once it may"},
 		{Name: "port-troubles", Run: portTroubles, Needs: rig.ModeII(needQueues),
 			Doc: "one port has errors in every frame, frames too long, a frame that stops, a clock that stands still: the others' group is not held up"},
 		{Name: "control", Run: control,

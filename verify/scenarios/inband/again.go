@@ -20,7 +20,7 @@ func pipedBefore(t *rig.T) {
 			old := g.current
 			s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 2))
 			p, order := s.plan(0), t.Shuffled(s.contributors)
-			s.send(p, order[0], g.frame(p, order[0]), false)
+			s.send(p, order[0], g.frame(p, order[0]), len(order) == 1)
 			old.comeBack()
 			s.complete(p, order[1:]...)
 			if s.source >= 0 {
