@@ -55,7 +55,7 @@ func TestFindsX(t *testing.T) {
 	require.NoError(t, err)
 	const good = "r_in_a && (!has_imm || r_in_b);"
 	require.Equal(t, 1, strings.Count(string(text), good))
-	wrong := strings.ReplaceAll(string(text), good, "(has_imm ? r_in_b : r_in_a);")
+	wrong := strings.ReplaceAll(string(text), good, "(!has_imm || r_in_b);")
 	require.NoError(t, os.WriteFile(file, []byte(wrong), 0o644))
 	rep, err := fourstate.Dir(t.Context(), dir, fourstate.Options{Brief: true})
 	require.NoError(t, err)
