@@ -52,7 +52,7 @@ func alikeGroup(ctx context.Context, files []string, top string, d *mutant.Desig
 	if err := d.Open(dir, mutants); err != nil {
 		return nil, err
 	}
-	script := []string{"read_verilog " + strings.Join(files, " "), "hierarchy -check -top " + top, "proc -norom"}
+	script := []string{"read_verilog -defer " + strings.Join(files, " "), "hierarchy -check -top " + top, "proc -norom"}
 	for _, m := range d.Memories() {
 		script = append(script, fmt.Sprintf("setattr -mod -set keep_hierarchy 1 *%s*", m))
 	}

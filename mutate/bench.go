@@ -21,6 +21,9 @@ import (
 	"incforge/verify/rig"
 )
 
+// zeros in a mutant's place is none, and registers that begin at 0, not at random.
+const zeros = -1
+
 // runner runs a scenario with a mutant on, 0 for none, for at most so many cycles.
 type runner func(ctx context.Context, s rig.Scenario, number int, limit uint64) run
 
@@ -65,6 +68,9 @@ type run struct {
 	stimulus, egress string
 }
 
+// same tells whether the same went in and came out, in the same cycles.
+func (r run) same(other run) bool { return r.stimulus == other.stimulus && r.egress == other.egress }
+
 // run is a runner.
 func (b *bench) run(ctx context.Context, s rig.Scenario, number int, limit uint64) run {
 	if s.Needs != nil && s.Needs(b.man.Params) != "" {
@@ -76,8 +82,8 @@ func (b *bench) run(ctx context.Context, s rig.Scenario, number int, limit uint6
 	budget := dut.NewBudget(ctx, limit)
 	var engines []*dut.Watched
 	t := rig.New(ctx, b.man, s.Name, b.seed, func(seed uint64, _ int) (dut.DUT, error) {
-		o := sim.Options{Random: true, Seed: seed, SkipStill: true}
-		if number != 0 {
+		o := sim.Options{Random: number != zeros, Seed: seed, SkipStill: true}
+		if number > 0 {
 			o.PlusArgs = []string{mutant.Choose(number)}
 		}
 		d, err := dut.NewRTL(b.lib, b.man, false, o)

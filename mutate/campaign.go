@@ -241,12 +241,15 @@ func (c *campaign) compare(ctx context.Context, original, planted runner) error 
 			s := c.scenarios[i]
 			was := original(ctx, s, 0, rig.MaxCycles)
 			is := planted(ctx, s, 0, rig.MaxCycles)
+			if was.err == nil && is.err == nil && !was.same(is) { // the two draw other values to begin with, which may tell in when something happens
+				was, is = original(ctx, s, zeros, rig.MaxCycles), planted(ctx, s, zeros, rig.MaxCycles)
+			}
 			switch {
 			case ctx.Err() != nil:
 				return healthy{}, ctx.Err()
 			case was.err != nil:
 				return healthy{}, fmt.Errorf("%w: %s: %w", ErrSick, s.Name, was.err)
-			case is.err != nil, was.stimulus != is.stimulus, was.egress != is.egress:
+			case is.err != nil, !was.same(is):
 				return healthy{}, fmt.Errorf("mutate: the model with all mutants off is not the design: %s: %w", s.Name, errors.Join(is.err, errDiffers))
 			case is.applies:
 				mu.Lock()

@@ -34,7 +34,7 @@ func prove(ctx context.Context, files []string, top string, d *mutant.Design, mu
 	if err := d.Open(dir, mutants); err != nil {
 		return nil, err
 	}
-	script := []string{"read_verilog " + strings.Join(files, " "), "hierarchy -check -top " + top, "proc", "flatten", "opt -full", "clean -purge",
+	script := []string{"read_verilog -defer " + strings.Join(files, " "), "hierarchy -check -top " + top, "proc", "flatten", "opt -full", "clean -purge",
 		"write_json open.json"}
 	if err := yosys.Run(ctx, dir, "prove", script, proofLimit); err != nil {
 		return nil, err

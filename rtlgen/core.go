@@ -157,7 +157,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: offsets,
 		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: offsets, Late: asic, OnePort: asic})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: offsets,
+		Single: leaf.Bit(p.Mode == 1 && !p.InBand && p.NoReleases), Late: asic, OnePort: asic})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
@@ -168,7 +169,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: len(contract.Params{Mode: mode.registers, Park: p.Park && p.Mode == mode.registers}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
+		Counters: len(contract.Params{Mode: p.Mode, Park: p.Park}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
 
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"incforge/contract"
 	"incforge/hdl/checkmessage"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -57,8 +56,7 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	}
 	parts := decides(p, counters).AddParts(c, decide, works)
 	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: d.UnitBytes,
-		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3)),
-		Park: leaf.Bit(p.Park), Poison: leaf.Bit(p.ECC), Release: leaf.Bit(!p.NoReleases)})
+		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Poison: leaf.Bit(p.ECC), Release: leaf.Bit(!p.NoReleases)})
 	if p.ECC {
 		m.poisoned = c.Add("u_poisoned", sendmessage.Poisoned{EPW: d.EPBits, EIW: d.EIBits, Groups: p.Groups, WordsW: d.WordCountBits})
 	}
@@ -281,7 +279,6 @@ func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
 	c.Connect(m.front.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	c.Connect(b.decide.Pin("grp_invalid"), m.front.Pin("grp_invalid"))
 	c.Connect(m.send.Pin("grp_failed"), b.csrs.Pin("grp_failed"))
-	c.Connect(m.front.Pin("out_count"), b.csrs.Pin("count"))
 	c.Link(b.csrs, m.front, "tbl_")
 	c.Connect(b.csrs.Pin("tbl_grp_we"), b.decide.Pin("tbl_grp_we"))
 	for _, to := range []*graph.Instance{b.decide, m.send} {

@@ -136,18 +136,18 @@ func (t *tags) out(c *graph.Composite, b *blocks, out graph.StreamEnd) {
 	c.ConnectStream(t.put.Stream("m_axis"), out)
 }
 
-// registers connects the register bus and what is counted with the first of the mode's registers.
+// registers connects the register bus with the first of the mode's registers, and what is counted with those that have the counters.
 func (t *tags) registers(c *graph.Composite, b *blocks, first *graph.Instance) {
 	if t == nil {
 		b.registerBus(c, first)
-		c.Connect(b.count(), first.Pin("count"))
+		c.Connect(b.count(), b.csrs.Pin("count"))
 		return
 	}
 	b.registerBus(c, t.regs)
 	c.LinkAs(t.regs, "m_axil_", first, "s_axil_")
 	c.LinkAs(first, "s_axil_", t.regs, "m_axil_")
 	c.Connect(b.count(), t.check.Pin("count"))
-	c.Connect(t.check.Pin("counted"), first.Pin("count"))
+	c.Connect(t.check.Pin("counted"), b.csrs.Pin("count"))
 	c.Connect(t.check.Pin("dropped"), t.regs.Pin("dropped"))
 	c.Connect(b.csrs.Pin("ready"), t.regs.Pin("ready"))
 	c.Connect(b.csrs.Pin("grp_enable"), t.regs.Pin("grp_enable"))

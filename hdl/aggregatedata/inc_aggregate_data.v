@@ -234,47 +234,48 @@ module inc_aggregate_data #(
     assign rd_en   = g_go && g_take && g_sub == {SUB_W{1'b0}};
     assign rd_addr = g_packet;
 
+    // What G holds is of no account without g_valid. So G loads whenever it is free, whether or not a work is offered, which is known late.
+    wire g_load = !g_valid || g_last;
+
     always @(posedge clk) begin
-        if (op_valid) begin
-            g_valid      <= 1'b1;
-            g_read       <= op_read;
-            g_take       <= op_take;
-            g_write      <= op_write;
-            g_emit       <= op_emit;
-            g_reduce     <= op_reduce;
-            g_function   <= op_function;
-            g_dtype      <= op_dtype;
-            g_big_endian <= op_big_endian;
-            g_start      <= op_start;
+        if (g_go || !g_valid) begin
+            g_sub   <= g_load || g_word ? {SUB_W{1'b0}} : g_sub + {{(SUB_W-1){1'b0}}, 1'b1};
+            g_upper <= !g_load && DOUBLE != 0 && !g_wide && !g_upper;
+            if (g_load) begin
+                g_read       <= op_read;
+                g_take       <= op_take;
+                g_write      <= op_write;
+                g_emit       <= op_emit;
+                g_reduce     <= op_reduce;
+                g_function   <= op_function;
+                g_dtype      <= op_dtype;
+                g_big_endian <= op_big_endian;
+                g_start      <= op_start;
 `ifdef INC_EAGER
-            g_pair       <= op_pair;
-            g_first      <= 1'b1;
-            g_fresh      <= op_write && !op_read && (op_pairs & ~op_own) == {PLANES{1'b0}};
+                g_pair       <= op_pair;
+                g_fresh      <= op_write && !op_read && (op_pairs & ~op_own) == {PLANES{1'b0}};
 `endif
-            g_packet     <= op_start;
-            g_words      <= op_words;
-            g_left       <= op_words;
-            g_slot       <= op_slot;
-            g_pairs      <= op_pairs;
-            g_sub        <= {SUB_W{1'b0}};
-            g_addr       <= place_addr[ADDR_W-1:0];
-            g_upper      <= 1'b0;
-        end else if (g_go) begin
+                g_packet     <= op_start;
+                g_words      <= op_words;
+                g_left       <= op_words;
+                g_slot       <= op_slot;
+                g_pairs      <= op_pairs;
+                g_addr       <= place_addr[ADDR_W-1:0];
+            end else begin
+                if (g_word) begin
+                    g_packet <= g_packet + {{(PKT_W-1){1'b0}}, 1'b1};
+                    g_left   <= g_left - {{(WORDS_W-1){1'b0}}, 1'b1};
+                end
+                if (DOUBLE == 0 || g_wide || g_upper) begin
+                    g_addr <= g_addr + {{(ADDR_W-1){1'b0}}, 1'b1};
+                end
+            end
 `ifdef INC_EAGER
-            g_first <= 1'b0;
+            g_first <= g_load;
 `endif
-            g_sub <= g_word ? {SUB_W{1'b0}} : g_sub + {{(SUB_W-1){1'b0}}, 1'b1};
-            if (g_word) begin
-                g_packet <= g_packet + {{(PKT_W-1){1'b0}}, 1'b1};
-                g_left   <= g_left - {{(WORDS_W-1){1'b0}}, 1'b1};
-            end
-            if (DOUBLE == 0 || g_wide || g_upper) begin
-                g_addr <= g_addr + {{(ADDR_W-1){1'b0}}, 1'b1};
-            end
-            g_upper <= DOUBLE != 0 && !g_wide && !g_upper;
-            if (g_last) begin
-                g_valid <= 1'b0;
-            end
+        end
+        if (!g_valid || (g_go && g_last)) begin
+            g_valid <= op_valid;
         end
         // Only the youngest work can be speculative, so one answer concerns all that is marked.
         if (op_valid) begin

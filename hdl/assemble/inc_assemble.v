@@ -5,6 +5,7 @@
 // Contract
 //   latency     1 cycle from header (and first word, if the first beat needs it) to the first beat
 //   throughput  1 beat per cycle, no bubbles between frames while headers and words are there
+//   input       a frame has 60 bytes at least; hdr_words are as many as hdr_plen bytes fill, the last perhaps in part
 //   beats       full but the last; m_size, with every beat, is the number of that one's bytes, 0 for all; bytes after the payload are zero
 //   bad         m_bad is high once a word of the frame, whole or in part in this beat or one before, was bad: complete in the
 //               beats behind the payload's last byte, and in the last
@@ -73,12 +74,14 @@ module inc_assemble #(
     // where the IP checksum lies
     localparam CHECK_I = 24 / BYTES;
     localparam [3:0] CHECK_BEAT = CHECK_I[3:0];
-    localparam [4:0] PAY_BEAT_A = BEAT_A[4:0];
-    localparam [4:0] PAY_BEAT_B = BEAT_B[4:0];
-    localparam [16:0] BEAT_BYTES = BYTES[16:0];
-    // bits to count payload bytes down in, a word more than there are
-    localparam LEFT_W  = LEN_W + 1;
-    localparam [LEFT_W:0] WORD_BYTES = BYTES[LEFT_W:0];
+    // The payload begins in the first beat, or in the second at the earliest; else the beat before that in which it begins.
+    localparam AT_ONCE  = BEAT_A == 0 ? 1 : 0;
+    localparam BEFORE_A = AT_ONCE != 0 ? 0 : BEAT_A - 1;
+    localparam BEFORE_B = AT_ONCE != 0 ? 0 : BEAT_B - 1;
+    localparam [3:0] PRE_BEAT_A = BEFORE_A[3:0];
+    localparam [3:0] PRE_BEAT_B = BEFORE_B[3:0];
+    // A number of bytes is one of beats and the bytes of a last one, which stay the same while beats are counted.
+    localparam BEATS_W = 16 - LANE_W;
 
 `ifndef __ICARUS__
     generate
@@ -93,11 +96,13 @@ module inc_assemble #(
 
     reg  [3:0]         index_reg;
     reg                begun_reg;
-    reg  [16:0]        left_reg;      // covered bytes from this beat on, signed
-    reg  [16:0]        rest_reg;      // frame bytes from this beat on
+    reg  [BEATS_W:0]   left_reg;      // covered beats from this one on, signed; the bytes of the last one are hdr_covered's
+    reg  [BEATS_W-1:0] rest_reg;      // beats behind this one
     reg  [WORDS_W-1:0] words_reg;     // words still to come
-    reg  [LEFT_W:0]    pay_reg;       // payload bytes from the next word on, signed
     reg  [8*CARRY-1:0] carry_reg;     // the last bytes of the word before, not sent yet
+    // of a beat that is not the frame's first: it wants a word, of which the payload fills all, the last one; it has payload bytes or lies
+    // behind them; it is the last
+    reg                needs_reg, whole_reg, final_reg, within_reg, last_reg;
 
     reg                bad_reg;       // a word of the frame was bad
 
@@ -110,17 +115,31 @@ module inc_assemble #(
     reg  [16:0]        o_left;
     reg                o_bad;
 
-    wire [4:0]         count  = {1'b0, index_reg} + 5'd1;
-    wire [4:0]         pay_beat = hdr_long ? PAY_BEAT_B : PAY_BEAT_A;
-    wire [16:0]        left   = begun_reg ? left_reg : {1'b0, hdr_covered};
-    wire [16:0]        rest   = begun_reg ? rest_reg : {1'b0, hdr_total};
-    wire [WORDS_W-1:0] words  = begun_reg ? words_reg : hdr_words;
-    wire [LEFT_W:0]    pay    = begun_reg ? pay_reg : {2'b00, hdr_plen};
+    localparam [BEATS_W-1:0] NO_BEAT  = {BEATS_W{1'b0}}, ONE_BEAT = {{(BEATS_W-1){1'b0}}, 1'b1}, TWO_BEATS = ONE_BEAT << 1;
+    localparam [WORDS_W-1:0] NO_WORD  = {WORDS_W{1'b0}}, ONE_WORD = {{(WORDS_W-1){1'b0}}, 1'b1};
+    localparam [WORDS_W-1:0] TWO_WORDS = ONE_WORD << 1;
 
-    wire needs = count > pay_beat && words != {WORDS_W{1'b0}};
+    wire [BEATS_W:0]   left   = begun_reg ? left_reg : {1'b0, hdr_covered[15:LANE_W]};
+    // beats behind this one, and one more in a first beat of a frame whose last is full
+    wire [BEATS_W-1:0] rest   = begun_reg ? rest_reg : hdr_total[15:LANE_W];
+    wire               more   = !begun_reg && hdr_total[LANE_W-1:0] == {LANE_W{1'b0}};
+    wire [WORDS_W-1:0] words  = begun_reg ? words_reg : hdr_words;
+    wire [LEN_W:0]     plen   = {1'b0, hdr_plen};
+    wire               even   = plen[LANE_W-1:0] == {LANE_W{1'b0}};      // no payload word is filled in part
+    wire               unused_bits = &{1'b0, plen};
+
+    // The first beat of a frame of 60 bytes and more wants a word, or is the last, only where beats are so wide.
+    wire needs = needs_reg || (AT_ONCE != 0 && !begun_reg && hdr_words != NO_WORD);
+    wire last  = last_reg || (AT_ONCE != 0 && !begun_reg && rest == (more ? ONE_BEAT : NO_BEAT));
     wire go    = hdr_valid && (!needs || word_valid) && (!o_valid || m_ready);
-    wire last  = rest <= BEAT_BYTES;
     wire bad   = (begun_reg && bad_reg) || (needs && word_bad);
+    wire at_end = AT_ONCE != 0 && !begun_reg ? hdr_words == ONE_WORD : final_reg;
+    wire whole = AT_ONCE != 0 && !begun_reg ? hdr_words != ONE_WORD || even : whole_reg;
+
+    // of the beat behind this one
+    wire within_next = AT_ONCE != 0 || within_reg || index_reg == (hdr_long ? PRE_BEAT_B : PRE_BEAT_A);
+    wire words_next  = needs ? !at_end : words != NO_WORD;
+    wire final_next  = needs ? words == TWO_WORDS : words == ONE_WORD;
 
     assign word_ready = go && needs;
     assign hdr_pop    = go && last;
@@ -134,18 +153,17 @@ module inc_assemble #(
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
     localparam FINE   = 1 << FINE_W;
-    wire pay_past  = !pay[LEFT_W] && pay[LEFT_W-1:LANE_W] != {(LEFT_W-LANE_W){1'b0}};
-    wire [LANE_W-FINE_W:0] pay_block  = {pay_past, pay[LANE_W-1:FINE_W]};
-    wire [FINE_W:0]        pay_lane   = {1'b0, pay[FINE_W-1:0]};
+    wire [LANE_W-FINE_W:0] pay_block  = {1'b0, plen[LANE_W-1:FINE_W]};
+    wire [FINE_W:0]        pay_lane   = {1'b0, plen[FINE_W-1:0]};
     wire [BLOCKS:0]        pay_blocks;    // bit i + 1: block i lies below; bit 0: there may be any
     wire [FINE-1:0]        pay_lanes;
-    assign pay_blocks[0]  = needs && !pay[LEFT_W];
+    assign pay_blocks[0]  = needs;
 
     genvar b;
     generate
         for (b = 0; b < BLOCKS; b = b + 1) begin : gen_block
             localparam [LANE_W-FINE_W:0] BLOCK = b;
-            assign pay_blocks[b+1]  = needs && !pay[LEFT_W] && pay_block > BLOCK;
+            assign pay_blocks[b+1]  = needs && (whole || pay_block > BLOCK);
         end
         for (b = 0; b < FINE; b = b + 1) begin : gen_lane
             localparam [FINE_W:0] LANE = b;
@@ -183,7 +201,7 @@ module inc_assemble #(
     always @(posedge clk) begin
         if (go) begin
             o_data  <= front | (hdr_long ? body_b : body_a);
-            o_size  <= rest[LANE_W-1:0];
+            o_size  <= hdr_total[LANE_W-1:0];
             o_checks <= index_reg == CHECK_BEAT;
             o_sum_a  <= hdr_sum_a;
             o_sum_b  <= hdr_sum_b;
@@ -191,29 +209,39 @@ module inc_assemble #(
             o_last  <= last;
             o_port  <= hdr_port;
             o_index <= index_reg;
-            o_left  <= left;
+            o_left  <= {left, hdr_covered[LANE_W-1:0]};
             o_bad   <= bad;
             bad_reg <= bad;
             if (last) begin
-                begun_reg <= 1'b0;
-                index_reg <= 4'd0;
-                carry_reg <= {(8*CARRY){1'b0}};
+                begun_reg  <= 1'b0;
+                needs_reg  <= 1'b0;
+                within_reg <= 1'b0;
+                last_reg   <= 1'b0;
+                index_reg  <= 4'd0;
+                carry_reg  <= {(8*CARRY){1'b0}};
             end else begin
-                begun_reg <= 1'b1;
-                index_reg <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
-                carry_reg <= word[8*BYTES-1:8*(BYTES-CARRY)];
+                begun_reg  <= 1'b1;
+                needs_reg  <= within_next && words_next;
+                final_reg  <= final_next;
+                whole_reg  <= !final_next || even;
+                within_reg <= within_next;
+                last_reg   <= more ? rest == TWO_BEATS : rest == ONE_BEAT;
+                index_reg  <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
+                carry_reg  <= word[8*BYTES-1:8*(BYTES-CARRY)];
             end
-            left_reg  <= left - BEAT_BYTES;
-            rest_reg  <= rest - BEAT_BYTES;
-            words_reg <= needs ? words - {{(WORDS_W-1){1'b0}}, 1'b1} : words;
-            pay_reg   <= needs ? pay - WORD_BYTES : pay;
+            left_reg  <= left - {1'b0, ONE_BEAT};
+            rest_reg  <= rest + {{(BEATS_W-1){1'b1}}, !more};      // less 1 or 2
+            words_reg <= needs ? words - ONE_WORD : words;
         end
         o_valid <= go || (o_valid && !m_ready);
         if (rst) begin
-            o_valid   <= 1'b0;
-            begun_reg <= 1'b0;
-            index_reg <= 4'd0;
-            carry_reg <= {(8*CARRY){1'b0}};
+            o_valid    <= 1'b0;
+            begun_reg  <= 1'b0;
+            needs_reg  <= 1'b0;
+            within_reg <= 1'b0;
+            last_reg   <= 1'b0;
+            index_reg  <= 4'd0;
+            carry_reg  <= {(8*CARRY){1'b0}};
         end
     end
 

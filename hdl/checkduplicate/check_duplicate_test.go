@@ -697,6 +697,9 @@ func (b *bench) random() *frame {
 			f.plen -= 4
 		}
 	}
+	if f.opcode != 5 || f.plen != 0 { // no control after all: Control says nothing of the kind
+		f.at.opens, f.at.opensUp, f.at.bad, f.at.wrong = false, false, false, false
+	}
 	if rng.IntN(3) == 0 {
 		f.entryWait = rng.IntN(6)
 	}

@@ -342,8 +342,16 @@ module inc_check_duplicate #(
     genvar e;
     generate
         for (e = 0; e < SLOT_W; e = e + 1) begin : gen_last
-            localparam [5:0] E = e;
-            assign s_last[e] = {1'b0, s_log2_n} > E;
+            integer k;
+            reg     more;
+            // a sum over its values is a LUT, where a comparison would be a carry chain on an FPGA
+            always @* begin
+                more = 1'b0;
+                for (k = e + 1; k < 32; k = k + 1) begin
+                    more = more || s_log2_n == k[4:0];
+                end
+            end
+            assign s_last[e] = more;
         end
     endgenerate
 
@@ -514,20 +522,33 @@ module inc_check_duplicate #(
     wire role_ok     = !b_data ? b_ackable : outside ? !b_wrong_role : b_up || b_down;
 
     // The first reason that holds drops the frame. A frame is sound for what is known from its header alone; whether its group lives and
-    // how it ends is seen when it is decided.
-    wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
+    // how it ends is seen when it is decided. All but whether a control comes in order is known in the first cycle: of a frame of a range,
+    // of such data from below and from above, of a control that would open one. A bypassed frame may be gone by then.
+    reg  f_fits, f_fits_up, f_fits_down, f_fits_control;
+    wire data_fits = b_fine && b_data && b_in_range && !contradicts && b_whole;
+
+    always @(posedge clk) begin
+        if (!b_second) begin
+            f_fits         <= b_data ? data_fits && (b_up || b_down) : b_fine && !stale_ack && b_ackable && (!b_ack || syn_any);
+            f_fits_up      <= data_fits && b_up;
+            f_fits_down    <= data_fits && !b_up && b_down;
+            f_fits_control <= b_fine && outside && b_whole && b_opens && !b_bad_control && !b_wrong_role;
+        end
+    end
+
+    wire sound       = !b_bypass && (f_fits || (f_fits_control && (f_in_order || !b_opens_up)));
 
 `ifdef INC_PARK
     // what needs a slot and has none: what is next of a child, new data of a Broadcast, a control that would open a range
-    wire slotless_up   = sound && b_data && b_in_range && b_up && f_in_order && parked;
-    wire slotless_down = sound && b_data && b_in_range && !b_up && b_spreads && parked && !(b_ranged && f_behind);
+    wire slotless_up   = f_fits_up && !b_bypass && f_in_order && parked;
+    wire slotless_down = f_fits_down && !b_bypass && b_spreads && parked && !(b_ranged && f_behind);
     wire slotless      = slotless_up || slotless_down || (sound && would_open && parked);
     wire park_nak      = slotless && cfg_park_rnr && b_host && f_in_order && (b_ranged || b_up);
-    wire up          = sound && b_data && b_in_range && b_up && !slotless_up;
-    wire down        = sound && b_data && b_in_range && !b_up && !slotless_down;
+    wire up          = f_fits_up && !b_bypass && !slotless_up;
+    wire down        = f_fits_down && !b_bypass && !slotless_down;
 `else
-    wire up          = sound && b_data && b_in_range && b_up;
-    wire down        = sound && b_data && b_in_range && !b_up;
+    wire up          = f_fits_up && !b_bypass;
+    wire down        = f_fits_down && !b_bypass;
 `endif
     wire ahead       = !f_in_order && !f_behind;
     wire accept      = up && f_in_order && f_window && (f_first || f_same);
@@ -674,17 +695,18 @@ module inc_check_duplicate #(
     assign ack_msn   = c_ext[23:0];
 
     // data of the range before that everybody has: its ACKs would be of another range; a gap's NAK asks for what follows the
-    // acknowledged, in-band for nothing before the range
+    // acknowledged, in-band for nothing before the range. Compared when it is read, as it decides all that an answer is
     reg  [23:0] picked_reg, picked_msn_reg, rest_msn_reg;
-    reg         all_have_reg, rest_ready_reg;
-    wire [23:0] picked_past = picked_reg - c_end;
+    reg         parent_has, gap_before, all_have_reg, rest_ready_reg;
+    wire [23:0] picked_past = ack_picked - c_end;
+    wire [23:0] gap_low     = ack_picked - c_begin;
     wire [23:0] rest_past   = ack_rest - c_end;
-    wire [23:0] gap_low     = picked_reg - c_begin;
-    wire [23:0] gap_psn     = c_ranged && gap_low[23] ? c_begin : picked_reg + 24'd1;
-    wire        parent_has  = !picked_past[23];
+    wire [23:0] gap_psn     = gap_before ? c_begin : picked_reg + 24'd1;
 
     always @(posedge clk) begin
         picked_reg     <= ack_picked;
+        parent_has     <= !picked_past[23];
+        gap_before     <= c_ranged && gap_low[23];
         picked_msn_reg <= ack_picked_msn;
         rest_msn_reg   <= ack_rest_msn;
         all_have_reg   <= ack_rest_any && !rest_past[23];
@@ -726,17 +748,24 @@ module inc_check_duplicate #(
     wire reack      = c_late && (c_reduces ? c_behind && parent_has : c_spreads && all_have_reg);
 `ifdef INC_PARK
     // a retransmission whose receiver has acknowledged it: with the last that it has, of the frame's range
-    wire [23:0] gone_past  = picked_reg - c_psn;
-    wire        regone     = c_gone && !reack && !gone_past[23];
+    reg         gone_has;
+    wire [23:0] gone_past  = ack_picked - c_psn;
+    wire        regone     = c_gone && !reack && gone_has;
     wire        answered   = reack || regone;
     wire        refuses    = c_park_nak && !reack;
+
+    always @(posedge clk) begin
+        gone_has <= !gone_past[23];
+    end
 `endif
 
     // ---- form: everything that the verdict will only let pass ----
 
     // The work goes out with it, and waits for its verdict there.
+    wire lives = c_live && c_acts;
     wire has_work;
-    wire form = c_valid && !c_formed && !(has_work && work_held) && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
+    wire asked = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
+    wire form  = asked && !(has_work && work_held);
 
     wire from_slot = c_accept || (c_resend && !reack);
     wire copies    = c_down && !reack;
@@ -753,7 +782,9 @@ module inc_check_duplicate #(
     // of a payload that is added, or that somebody gets: what was acknowledged is compared meanwhile
     wire               some      = c_words != {WORDS_W{1'b0}};
     wire               some_kept = c_slot_words != {WORDS_W{1'b0}};
-    assign has_work = c_acts && c_live && ((c_accept && some) || (((c_resend && some_kept) || (c_down && some)) && reaches && !reack));
+    wire               adds      = c_accept && some;
+    wire               gets      = ((c_resend && some_kept) || (c_down && some)) && reaches;
+    assign has_work = lives && (adds || (gets && !reack));
 
     reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
     reg [1:0]         t_kind;
@@ -870,14 +901,16 @@ module inc_check_duplicate #(
 
     // ---- commit ----
 
-    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !c_intact);
+    // How the frame ended comes last: of everything that hangs on it, what an undamaged frame does, and what a damaged one.
+    wire ends    = c_valid && vrd_valid && c_formed && !c_bypass;
+    wire passes  = !(t_sends && c_live) || tx_room;
+    wire decided = ends && (!c_intact || passes);
     wire quick   = c_valid && vrd_valid && c_bypass;
-    wire commits = c_intact && c_live && c_acts;
-    wire good    = decided && commits;
+    wire good    = ends && passes && lives && c_intact;
 
-    assign c_leaves  = decided || quick;
+    assign c_leaves  = quick || decided;
     assign c_opening = good && t_opens;
-    assign c_decided = decided && !c_opening;
+    assign c_decided = ends && (!c_intact || (passes && !(lives && t_opens)));
     assign c_done    = quick || c_decided;
     assign c_lives   = c_live;
     assign vrd_pop   = c_done;
@@ -886,11 +919,12 @@ module inc_check_duplicate #(
     assign ack_lift = c_opening;
     assign ack_we   = good && t_keeps;
     assign ep_we    = good && t_ep_we;
-    assign done_we  = (good && t_done_we) || (c_done && c_opened && !c_bypass);
+    assign done_we  = (good && t_done_we) || (c_decided && c_opened);
     assign wr_en    = good && t_wr;
-    // the frame in B takes for written what is not, if C is left
-    assign b_stale  = b_valid && ((take_ep && !(commits && t_ep_we)) || (take_done && !(commits && t_done_we) && !c_opened)
-                                  || (b_takes_slot && !(commits && t_wr)));
+    // the frame in B takes for written what is not, if C is left by one that is committed, by another
+    wire stale_then = (take_ep && !t_ep_we) || (take_done && !t_done_we && !c_opened) || (b_takes_slot && !t_wr);
+    wire stale_else = take_ep || (take_done && !c_opened) || b_takes_slot;
+    assign b_stale  = b_valid && (lives && c_intact ? stale_then : stale_else);
 
     assign wr_slot  = c_slot;
 
@@ -912,7 +946,7 @@ module inc_check_duplicate #(
 
     // ---- work on the payload ----
 
-    assign work_put        = form && has_work;
+    assign work_put        = asked && !work_held && has_work;
     assign work_words      = all_words;
     assign work_unit       = c_unit;
     assign work_ep         = c_ei[EP_W-1:0];
@@ -927,7 +961,7 @@ module inc_check_duplicate #(
     assign work_dtype      = c_dtype;
     assign work_big_endian = c_big_endian;
     assign work_commits    = good && c_sent;
-    assign work_kills      = decided && !good && c_sent;
+    assign work_kills      = ends && (!c_intact || (passes && !lives)) && c_sent;
 
     always @(posedge clk) begin
         c_sent <= !b_go && (c_sent || work_put);

@@ -62,7 +62,12 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, ends := leaf.Pow2(p.GroupBits()), leaf.Pow2(p.EIW)
+	at := ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+	groups, ends := leaf.Pow2(p.GroupBits()), max(at.Words(), 2)
+	index, err := at.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_message: %w", err)
+	}
 	memory, err := ram.RAM{Words: groups, Bits: p.SlotW + 1, AddrW: p.GroupBits()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_message: %w", err)
@@ -72,14 +77,14 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	}
 	end := 2*24 + p.offsetBits() + 3 + 8 + 24
 	memories := []graph.Memory{
-		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
+		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13-min(leaf.Clog2(p.UnitBytes), 12)), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
 		state("u_job_heads", groups, 2*(24+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
 		state("u_sizes", groups, p.SlotW+1), state("u_job_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+2*p.InBand+3*p.MaskW+2*p.SlotW),
 	}
 	if p.Tree != 0 {
 		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
 	}
-	submodules := []*graph.Module{memory}
+	submodules := []*graph.Module{memory, index}
 	if p.Open != 0 {
 		here, err := receiveack.ReceiveAck{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, Stages: 2}.Module()
 		if err != nil {

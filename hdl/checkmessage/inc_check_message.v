@@ -432,6 +432,11 @@ module inc_check_message #(
     localparam PLACE_W = $clog2(UNIT_BYTES);
     // bits of a unit's number within a slot
     localparam IN_W   = OFF_W - 1 - PLACE_W;
+    // words of a table that has one for each endpoint, and bits of their number
+    localparam RECORDS = GROUPS * MASK_W > 2 ? GROUPS * MASK_W : 2;
+    localparam INDEX_W = $clog2(RECORDS);
+    // path MTUs are whole units, at most 4,096 bytes: bits below are 0
+    localparam MTU_LOW = PLACE_W < 12 ? PLACE_W : 12;
     localparam [OFF_W-1:0] LONGEST = {1'b1, {(OFF_W-1){1'b0}}};
 
     // positions in `count`
@@ -675,6 +680,26 @@ module inc_check_message #(
     wire              look    = look_a || look_b;
     wire              look_c  = f_state == F_READ && !f_holds_b && j_free;
     wire [EI_W-1:0]   look_ei    = late ? b_ei : a_ei;
+    // where the tables keep an endpoint: those of the three frames, one that starts, one whose registers are written
+    wire [INDEX_W-1:0] a_at, init_at, tbl_at;
+    reg  [INDEX_W-1:0] b_at, c_at;
+    wire [INDEX_W-1:0] look_at   = late ? b_at : a_at;
+    wire              a_there, init_there, tbl_there;
+    wire              init_ends  = init_take && init_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_frame_index (
+        .ei(a_ei), .index(a_at), .present(a_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_init_index (
+        .ei(init_ei), .index(init_at), .present(init_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_table_index (
+        .ei(tbl_index), .index(tbl_at), .present(tbl_there));
+    always @(posedge clk) begin
+        if (a_go) begin
+            b_at <= a_at;
+        end
+        if (b_go) begin
+            c_at <= b_at;
+        end
+    end
     wire [GRP_W-1:0]  look_group = late ? b_group : a_group;
 
     // the group of the job, or of the one that comes next
@@ -691,6 +716,7 @@ module inc_check_message #(
     wire [END_W-1:0]  end_read, end_next, sib_read;
     wire [23:0]       rq_psn;
     wire [12:0]       path_mtu;
+    assign path_mtu[MTU_LOW-1:0] = {MTU_LOW{1'b0}};
     wire              heads_we;
     wire [GRP_W-1:0]  heads_group;
     wire [2*HEAD_W-1:0] heads, j_heads, heads_next;
@@ -701,28 +727,36 @@ module inc_check_message #(
     wire              ctx_we;
     wire [CTX_W-1:0]  ctx_read;
 
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_rq_psn (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_RQ_PSN), .waddr(tbl_index), .wdata(tbl_data[F_EP_RQ_PSN_PSN +: W_EP_RQ_PSN_PSN]),
-        .re(begins), .raddr(init_ei), .rdata(rq_psn));
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(13), .ADDR_W(EI_W)) u_path_mtu (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_index), .wdata(tbl_data[F_EP_PATH_MTU_BYTES +: W_EP_PATH_MTU_BYTES]),
-        .re(look), .raddr(look_ei), .rdata(path_mtu));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_rq_psn (
+        .clk(clk), .we(tbl_ep_we && tbl_there && tbl_word == WORD_EP_RQ_PSN), .waddr(tbl_at), .wdata(tbl_data[F_EP_RQ_PSN_PSN +: W_EP_RQ_PSN_PSN]),
+        .re(begins), .raddr(init_at), .rdata(rq_psn));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(13 - MTU_LOW), .ADDR_W(INDEX_W)) u_path_mtu (
+        .clk(clk), .we(tbl_ep_we && tbl_there && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_at),
+        .wdata(tbl_data[F_EP_PATH_MTU_BYTES + MTU_LOW +: W_EP_PATH_MTU_BYTES - MTU_LOW]),
+        .re(look), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
     wire [END_W-1:0] end_first = {{(END_W-48){1'b0}}, init_psn, rq_psn};
 `ifdef INC_MESSAGE_RANGES
     // who begins a range comes to its first message, in no cycle of a frame's; the one that opened it has left C, and no other has come
     wire [23:0]      range_first = c_end + 24'd1;
     wire             renumbers = j_state == J_BEGIN;
-    wire [EI_W-1:0]  end_at    = init_take ? init_ei : renumbers ? j_ei : c_ei;
+    wire [INDEX_W-1:0] range_at;
+    wire             range_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_range_index (
+        .ei(j_ei), .index(range_at), .present(range_there));
+    wire             ends_we   = end_we || init_ends || (renumbers && range_there);
+    wire [INDEX_W-1:0] end_at  = init_take ? init_at : renumbers ? range_at : c_at;
+    wire             ends_re   = look || j_state == J_RANGE;
+    wire [INDEX_W-1:0] read_at = j_state == J_RANGE ? range_at : look_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : renumbers ? {end_read[END_W-1:48], range_first, end_read[23:0]} : end_next;
-`endif
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(END_W), .ADDR_W(EI_W)) u_ends (
-`ifdef INC_MESSAGE_RANGES
-        .clk(clk), .we(end_we || init_take || renumbers), .waddr(end_at), .wdata(end_word_next),
-        .re(look || j_state == J_RANGE), .raddr(j_state == J_RANGE ? j_ei : look_ei), .rdata(end_read));
 `else
-        .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? end_first : end_next),
-        .re(look), .raddr(look_ei), .rdata(end_read));
+    wire             ends_we   = end_we || init_ends;
+    wire [INDEX_W-1:0] end_at  = init_take ? init_at : c_at;
+    wire [END_W-1:0] end_word_next = init_take ? end_first : end_next;
+    wire             ends_re   = look;
+    wire [INDEX_W-1:0] read_at = look_at;
 `endif
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_ends (
+        .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(ends_re), .raddr(read_at), .rdata(end_read));
     // start of both pools, for the frame and for the job; what else there is of them
     wire [2*HEAD_W-1:0] heads_first = {2{{SLOT_W{1'b0}}, init_psn}};
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
@@ -762,13 +796,12 @@ module inc_check_message #(
     generate
         if (TREE != 0) begin : gen_siblings
             // the same once more, for the other endpoint of the pair
-            inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(END_W), .ADDR_W(EI_W)) u_siblings (
-`ifdef INC_MESSAGE_RANGES
-                .clk(clk), .we(end_we || init_take || renumbers), .waddr(end_at), .wdata(end_word_next),
-`else
-                .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? end_first : end_next),
-`endif
-                .re(look), .raddr(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .rdata(sib_read));
+            wire [INDEX_W-1:0] sib_at;
+            wire               sib_there;
+            inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_sib_index (
+                .ei(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .index(sib_at), .present(sib_there));
+            inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_siblings (
+                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look && sib_there), .raddr(sib_at), .rdata(sib_read));
         end else begin : gen_no_siblings
             assign sib_read = {END_W{1'b0}};
         end
@@ -2015,7 +2048,7 @@ module inc_check_message #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
+    wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
                          ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_round, head_round,
                          m_round, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 

@@ -98,7 +98,7 @@ func frameNames() []string {
 	return strings.Fields("holds s_go s_ei s_self s_data s_up s_reduces s_spreads s_parent_mask s_base s_log2_n " +
 		"a_ready a_follows_slot a_written_slot a_go a_valid a_bypass a_ei a_self a_data a_syn_ack a_ranged a_psn a_begin " +
 		"a_in_range a_previous a_down a_reduces a_spreads a_out_mask a_parent_mask " +
-		"b_stale redo b_first b_completes b_go b_valid b_second b_bypass b_ei b_host b_ce b_data b_ack b_cnp b_ends b_syn_ack b_syn_rnr " +
+		"b_stale redo b_first b_completes b_go b_valid b_second b_bypass b_ei b_self b_host b_ce b_data b_ack b_cnp b_ends b_syn_ack b_syn_rnr " +
 		"b_syn_nak b_fine b_bad_tver b_bad_opcode b_too_long b_wire_psn b_ranged b_psn b_in_range b_previous b_opens " +
 		"b_bad_control b_wrong_role b_contradicts b_up b_down b_whole b_dtype b_takes_slot " +
 		"f_first f_same f_same_imm f_full f_builds " +

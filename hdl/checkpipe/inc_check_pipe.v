@@ -131,6 +131,7 @@ module inc_check_pipe #(
     input  wire                b_second,
     input  wire                b_bypass,
     input  wire [EI_W-1:0]     b_ei,
+    input  wire [MASK_W-1:0]   b_self,
     input  wire                b_host,
     input  wire                b_ce,
     input  wire                b_data,
@@ -448,22 +449,24 @@ module inc_check_pipe #(
 
     reg        turn_reg;               // of frames: an action was the last
     reg        opened_reg;             // a range is open whose control is not decided
-    reg  [2:0] x_step;                 // of the action: state, place, slot, slot's word; 0 is none
+    reg  [2:0] x_step;                 // of the action: 4 state, 5 place, 6 slot, 7 slot's word; 0 is none
     reg        r_valid;                // the second frame of what was decided last is to be pushed
     wire       d_busy;                 // acknowledgements are on their way to `start`
+    wire       ending = c_valid && vrd_valid; // the frame in C may be committed; no start sets anything meanwhile
 
 `ifdef INC_PARK
     reg  [1:0] k_step;                 // of a look whether a group is drained: it begins, state, answer; 0 is none
     wire       k_start;
 `endif
-    wire x_busy   = x_step != 3'd0;
+    localparam [2:0] X_NONE = 3'd0, X_STATE = 3'd4, X_SLOT = 3'd6, X_WORD = 3'd7;
+    wire x_busy   = x_step[2];
     wire x_due    = !opened_reg && !(turn_reg && vrd_valid && frm_waits);
     wire x_wants  = act_valid && x_due && !x_busy;
     // a frame that is still coming in is looked at again after the action
 `ifdef INC_PARK
-    wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid) && !k_start && k_step == 2'd0;
+    wire x_start  = x_wants && !d_busy && !r_valid && !ending && !k_start && k_step == 2'd0;
 `else
-    wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid);
+    wire x_start  = x_wants && !d_busy && !r_valid && !ending;
 `endif
     wire x_acts;
     // one frame may pass an action that is on its way, and no other
@@ -472,12 +475,13 @@ module inc_check_pipe #(
     // ---- state: of pipes, by when it is needed: where `start` is, what has come, what was sent ----
 
     wire                a_look;        // the frame in A is looked at again
+    wire                a_stays;       // it does not leave before that
 `ifdef INC_PARK
     wire                place_rd = s_go || a_look || x_start || k_start;
-    wire [GRP_W-1:0]    place_group = k_start ? park_group : x_start ? act_group : a_look ? a_group : s_group;
+    wire [GRP_W-1:0]    place_group = k_start ? park_group : x_start ? act_group : a_stays ? a_group : s_group;
 `else
     wire                place_rd = s_go || a_look || x_start;
-    wire [GRP_W-1:0]    place_group = x_start ? act_group : a_look ? a_group : s_group;
+    wire [GRP_W-1:0]    place_group = x_start ? act_group : a_stays ? a_group : s_group;
 `endif
     wire [2*HEAD_W-1:0] heads, d_heads, heads_next;
     wire                heads_we;
@@ -506,7 +510,7 @@ module inc_check_pipe #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
         .clk   (clk),
         .we    (heads_we || init_take),
-        .waddr (heads_we ? heads_group : init_group),
+        .waddr (heads_group),
         .wdata (heads_next),
         .re    (place_rd),
         .raddr (place_group),
@@ -520,7 +524,7 @@ module inc_check_pipe #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_settle (
         .clk   (clk),
         .we    (heads_we || init_take),
-        .waddr (heads_we ? heads_group : init_group),
+        .waddr (heads_group),
         .wdata (heads_next),
         .re    (d1_valid || asks),
         .raddr (d1_valid ? d1_group : c_group),
@@ -539,8 +543,8 @@ module inc_check_pipe #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
         .clk   (clk),
         .we    (tails_we || init_take),
-        .waddr (tails_we ? c_group : init_group),
-        .wdata (tails_we ? n_tails : {4{init_psn}}),
+        .waddr (ending ? c_group : init_group),
+        .wdata (ending ? n_tails : {4{init_psn}}),
         .re    (tail_rd),
         .raddr (tail_group),
         .rdata (tails)
@@ -548,8 +552,8 @@ module inc_check_pipe #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48), .ADDR_W(GRP_W)) u_sents (
         .clk   (clk),
         .we    (sents_we || init_take),
-        .waddr (sents_we ? sents_group : init_group),
-        .wdata (sents_we ? sents_next : {2{init_psn}}),
+        .waddr (x_busy || ending ? sents_group : init_group),
+        .wdata (x_busy || ending ? sents_next : {2{init_psn}}),
         .re    (look),
         .raddr (look_group),
         .rdata (sents_read)
@@ -577,8 +581,8 @@ module inc_check_pipe #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(CTX_W), .ADDR_W(GRP_W)) u_contexts (
         .clk   (clk),
         .we    (ctx_we || init_take),
-        .waddr (ctx_we ? c_group : init_group),
-        .wdata (ctx_we ? ctx_word : {CTX_W{1'b0}}),
+        .waddr (ending ? c_group : init_group),
+        .wdata (ending ? ctx_word : {CTX_W{1'b0}}),
         .re    (place_rd),
         .raddr (place_group),
         .rdata ({ctx_ranged, ctx_rng, ctx_end, ctx_reduces, ctx_spreads, ctx_function, ctx_dtype, ctx_big_endian,
@@ -591,7 +595,7 @@ module inc_check_pipe #(
     reg [SLOT_W-1:0]  a_base, a_half;
 
     wire [SLOT_W-1:0] s_half;          // N / 2, of log2 N
-    wire [MASK_W-1:0] x_self;
+    wire [MASK_W-1:0] act_self;
     genvar e;
     generate
         for (e = 0; e < SLOT_W; e = e + 1) begin : gen_half
@@ -600,7 +604,7 @@ module inc_check_pipe #(
         end
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
-            assign x_self[e] = act_ei[EP_W-1:0] == E;
+            assign act_self[e] = act_ei[EP_W-1:0] == E;
         end
     endgenerate
 
@@ -677,7 +681,7 @@ module inc_check_pipe #(
     // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
     // that may have begun the range; it is placed again then.
     reg  c_ack;
-    wire a_outside = a_ranged && (!a_in_range || a_previous);
+    reg  a_outside;
     wire a_needs = a_data && (!in_ring || a_outside);
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
     wire a_clear = a_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
@@ -687,7 +691,8 @@ module inc_check_pipe #(
     assign holds   = x_busy || x_start;
 `endif
     assign a_ready = (a_second && (!a_needs || a_exact)) || a_bypass;
-    assign a_look  = a_valid && !a_bypass && a_second && a_needs && !a_exact && a_clear && !holds;
+    assign a_stays = a_valid && !a_bypass && a_second && a_needs && !a_exact;
+    assign a_look  = a_stays && a_clear && !holds;
 
     always @(posedge clk) begin
         a_second <= !s_go && !a_look;
@@ -701,6 +706,7 @@ module inc_check_pipe #(
             a_exact  <= 1'b1;
         end
         if (!a_second) begin
+            a_outside    <= a_ranged && (!a_in_range || a_previous);
             n_reg        <= a_n;
             raw_reg      <= a_bias + a_psn[SLOT_W:0];
             near         <= !a_off[23] && past_n[23];
@@ -725,7 +731,7 @@ module inc_check_pipe #(
     reg [23:0]        b_acked;         // the last that an acknowledgement says was received; of a control the last before its range
     reg [23:0]        b_fresh;
 
-    assign rd_en   = (a_go && !a_bypass) || redo || x_step == 3'd3;
+    assign rd_en   = (a_go && !a_bypass) || redo || x_step == X_SLOT;
     wire [SLOT_W-1:0] x_slot;
     assign rd_slot = x_busy ? x_slot : redo ? b_slot : a_slot;
 
@@ -801,28 +807,49 @@ module inc_check_pipe #(
         end
     end
 
+    // what it is, if its PSN is the next; all of it is known before that is, of a frame that is not bypassed
     wire syn_any   = b_syn_ack || b_syn_rnr || b_syn_nak;
     wire current   = b_in_range && !b_previous;
     wire may_send  = b_ranged || b_up || b_down;
-    wire judged    = b_fine && b_data && may_send;
-    wire duplicate = judged && rcv_behind;
-    wire gap       = judged && rcv_ahead;
-    wire in_order  = judged && !rcv_behind && !rcv_ahead;
+    wire heard     = b_ranged ? current : b_hears;
+    wire belongs   = b_data && may_send && current && !(b_ranged && b_contradicts);
+    wire besides   = b_data && may_send && !current;
+    reg  f_judged, f_contradicts, f_bad_control, f_wrong_role, f_opener, f_astray, f_sized, f_unsized, f_now_down, f_about, f_unsaid, f_no_role;
 
-    // in-band: data of the live range, or a control that may open the next
-    wire contradicts = in_order && b_ranged && current && b_contradicts;
-    wire bad_control = in_order && !current && b_bad_control;
-    wire wrong_role  = in_order && !current && b_wrong_role;
-    wire opener      = in_order && !current && b_opens;
-    wire astray      = in_order && !current && !b_bad_control && !b_wrong_role && !b_opens;
+    always @(posedge clk) begin
+        if (!b_second) begin
+            f_judged      <= b_data && may_send;
+            // in-band: data of the live range, or a control that may open the next
+            f_contradicts <= b_data && may_send && b_ranged && current && b_contradicts;
+            f_bad_control <= besides && b_bad_control;
+            f_wrong_role  <= besides && b_wrong_role;
+            f_opener      <= besides && b_opens;
+            f_astray      <= besides && !b_bad_control && !b_wrong_role && !b_opens;
+            f_sized       <= belongs && b_whole;
+            f_unsized     <= belongs && !b_whole;
+            // by the roles that hold now
+            f_now_down    <= b_ranged && !current ? b_was_down : b_down;
+            f_about       <= b_ack && heard && syn_any;
+            f_unsaid      <= b_ack && heard && !syn_any;
+            f_no_role     <= (b_data && !may_send) || (b_ack && !b_ranged && !b_hears);
+        end
+    end
+
+    wire duplicate   = b_fine && f_judged && rcv_behind;
+    wire gap         = b_fine && f_judged && rcv_ahead;
+    wire in_order    = b_fine && !rcv_behind && !rcv_ahead;
+    wire contradicts = in_order && f_contradicts;
+    wire bad_control = in_order && f_bad_control;
+    wire wrong_role  = in_order && f_wrong_role;
+    wire opener      = in_order && f_opener;
+    wire astray      = in_order && f_astray;
 `ifdef INC_PARK
     wire parked      = parked_wide[{1'b0, b_group}];
     wire opens       = opener && b_drained && !parked;
 `else
     wire opens       = opener && b_drained;
 `endif
-    wire placed      = in_order && current && !contradicts;
-    wire sized       = placed && b_whole;
+    wire sized       = in_order && f_sized;
     wire fits        = b_near || (b_in_ring && f_moved);
 `ifdef INC_PARK
     wire slotless    = parked && (sized || opener);
@@ -835,15 +862,11 @@ module inc_check_pipe #(
     wire misfit      = sized && fits && !(f_first || f_same);
 `endif
     wire counted     = duplicate || gap || full || misfit || accept;
-    // by the roles that hold now
-    wire now_down    = b_ranged && !current ? b_was_down : b_down;
-
     wire completes   = accept && (!b_up || f_full);
 
     assign b_completes = completes;
 
-    wire heard       = b_ranged ? current : b_hears;
-    wire about       = b_fine && b_ack && heard && syn_any;
+    wire about       = b_fine && f_about;
 
     assign rcv_duplicate = duplicate;
     assign rcv_gap       = gap;
@@ -867,20 +890,20 @@ module inc_check_pipe #(
     reg [COUNTERS-1:0] steps;
     always @* begin
         steps = {COUNTERS{1'b0}};
-        steps[C_UP_DATA]          = counted && !now_down;
+        steps[C_UP_DATA]          = counted && !f_now_down;
         steps[C_AGG]              = accept && b_up;
         steps[C_BUFFERED]         = accept && b_up && !f_full;
         steps[C_TX_RESULT]        = accept && b_up && f_full;
-        steps[C_DOWN_DATA]        = counted && now_down;
+        steps[C_DOWN_DATA]        = counted && f_now_down;
         steps[C_RX_CNP]           = b_fine && b_cnp;
         steps[C_RX_CE]            = b_ce;
         steps[C_IMM_MISMATCH]     = accept && !f_first && !f_same_imm;
         steps[C_DROP_TVER]        = b_bad_tver;
         steps[C_DROP_OPCODE]      = b_bad_opcode;
         steps[C_DROP_TOO_LONG]    = b_too_long;
-        steps[C_DROP_BAD_LENGTH]  = placed && !b_whole;
-        steps[C_DROP_WRONG_ROLE]  = (b_fine && b_data && !may_send) || wrong_role || (b_fine && b_ack && !b_ranged && !b_hears);
-        steps[C_DROP_SYNDROME]    = b_fine && b_ack && heard && !syn_any;
+        steps[C_DROP_BAD_LENGTH]  = in_order && f_unsized;
+        steps[C_DROP_WRONG_ROLE]  = (b_fine && f_no_role) || wrong_role;
+        steps[C_DROP_SYNDROME]    = b_fine && f_unsaid;
         steps[C_DROP_GAP]         = gap;
         steps[C_DROP_SHAPE]       = misfit;
         steps[C_DROP_RANGE]       = astray;
@@ -907,10 +930,22 @@ module inc_check_pipe #(
 
     wire c_look = x_acts && c_valid;   // again, after an action
     assign look = (b_go && !b_bypass) || x_start || c_look;
-    wire [EI_W-1:0] look_ei = x_start ? act_ei : c_look ? c_ei : b_ei;
-    assign look_group = x_start ? act_group : c_look ? c_group : b_group;
+    // no frame comes while an action is busy
+    wire [EI_W-1:0] look_ei = x_start ? act_ei : x_busy ? c_ei : b_ei;
+    assign look_group = x_start ? act_group : x_busy ? c_group : b_group;
+
+    // whose look it is, and of which pipe: in registers, as who is picked from ReceiveACK's and Retransmission's words takes most of a cycle
+    reg [MASK_W-1:0] look_self;
+    reg              look_pipe_b;
+    wire             x_first;
 
     always @(posedge clk) begin
+        if (look) begin
+            look_self <= x_start ? act_self : x_busy ? c_self : b_self;
+        end
+        if (b_go || x_busy) begin
+            look_pipe_b <= b_go ? b_pipe_b : c_look ? c_pipe_b : x_step == X_STATE ? x_first : look_pipe_b;
+        end
         c_known <= b_go || c_look || (c_known && !x_start);
         if (b_go) begin
             c_next        <= b_next;
@@ -943,13 +978,16 @@ module inc_check_pipe #(
 
     // ---- form: whether the result leaves at once. The work goes out, and waits for its verdict there ----
 
-    wire [23:0] c_sent_psn = c_pipe_b ? sents[47:24] : sents[23:0];
+    wire [23:0] sent_psn = look_pipe_b ? sents[47:24] : sents[23:0];
     wire        has_work = c_accept && c_live && c_words != {WORDS_W{1'b0}};
     // what completes at a root beyond N from start has room in the broadcast pipe only if start has moved
     wire        unsure   = c_completes && c_root && !c_near && !c_sure;
-    wire        form     = c_valid && c_known && !c_formed && !x_start && !unsure && !(has_work && work_held);
-    wire        fused    = c_completes && c_sent_psn == c_psn && rt_keep != NOBODY && (!c_root || c_near);
+    wire        form     = c_valid && c_known && !c_formed && !c_bypass && !x_start && !unsure && !(has_work && work_held);
+    wire        fused    = c_completes && sent_psn == c_psn && rt_keep != NOBODY && (!c_root || c_near);
+    wire        answers  = ans_ack || ans_nak || ans_rnr || ans_cnp;
     reg         t_fused, t_more;
+    reg         c_ready;               // formed, and no second frame is to be pushed
+    reg         c_asks;                // an answer is to be pushed with it
 
     assign      asks     = c_valid && unsure && !d_busy && !asked_reg;
     wire [23:0] c_start  = !asked_reg ? d2_start : c_pipe_b ? d_heads[HEAD_W+SLOT_W+1 +: 24] : d_heads[SLOT_W+1 +: 24];
@@ -967,22 +1005,25 @@ module inc_check_pipe #(
         if (rst) begin
             asked_reg <= 1'b0;
         end
-        c_formed <= !b_go && !x_start && (c_formed || form);
+        // of a frame that is there and is not bypassed
+        c_formed <= !c_leaves && !x_start && (c_formed || form);
+        c_ready  <= !c_leaves && !x_start && (c_formed || form) && !(r_valid && !tx_room);
+        c_asks   <= answers && c_live;
         if (!c_formed) begin
             t_fused <= fused;
             // Who moves a root's start may find that more has room there: its pipe is looked at, for nothing if that is not so.
-            t_more  <= c_about ? c_sent_psn != c_done_psn : c_completes && !fused && (!c_root || c_near);
+            t_more  <= c_about ? sent_psn != c_done_psn : c_completes && !fused && (!c_root || c_near);
         end
         if (rst) begin
             c_formed <= 1'b0;
+            c_ready  <= 1'b0;
         end
     end
 
     // ---- commit ----
 
     assign c_lives = c_live && live_wide[{1'b0, c_group}];
-    wire answers = ans_ack || ans_nak || ans_rnr || ans_cnp;
-    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid && (!(answers && c_live) || tx_room || !c_intact);
+    wire decided = c_ready && vrd_valid && (!c_asks || tx_room || !c_intact);
     wire quick   = c_valid && vrd_valid && c_bypass && !r_valid && !x_busy;
     wire commits = c_intact && c_lives && c_acts;
     assign good  = decided && commits;
@@ -1077,16 +1118,16 @@ module inc_check_pipe #(
     assign d_busy      = d1_valid || d2_valid;
 `ifdef INC_PARK
     assign heads_we    = c_opening || d2_valid || (park_take && k_drained);
-    assign heads_group = park_take ? park_group : d2_valid ? d2_group : c_group;
+    assign heads_group = park_take ? park_group : d2_valid ? d2_group : ending ? c_group : init_group;
     assign heads_next  = park_take ? k_heads : d2_valid && !head_past[SLOT_W]
 `else
     assign heads_we    = c_opening || d2_valid;
-    assign heads_group = d2_valid ? d2_group : c_group;
+    assign heads_group = d2_valid ? d2_group : ending ? c_group : init_group;
     assign heads_next  = d2_valid && !head_past[SLOT_W]
 `endif
                          ? (d2_pipe_b ? {head_wrapped, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_wrapped})
                          : d2_valid ? (d2_pipe_b ? {head_on, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_on})
-                         : c_opening ? {fresh_head, fresh_head} : {init_head, init_head};
+                         : ending ? {fresh_head, fresh_head} : {init_head, init_head};
 
     always @(posedge clk) begin
         d1_valid  <= good && rises;
@@ -1154,20 +1195,20 @@ module inc_check_pipe #(
     // ---- actions: state is read, then the place is computed, then the slot's word is read ----
 
     wire              pointed  = !act_timer && act_pipe;           // of a whole pipe
-    wire              x_first  = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
+    wire [MASK_W-1:0] x_self   = look_self;
+    assign            x_first  = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
     wire [23:0]       x_start_psn = x_first ? start_b : start_a;
     wire [23:0]       x_sent   = x_first ? sents[47:24] : sents[23:0];
     wire [23:0]       x_done   = x_first ? tails[TAIL_W +: 24] : tails[0 +: 24];
     // what follows stands from the second cycle on
     reg               x_root, x_pipe_b;
     reg  [MASK_W-1:0] x_outs;
-    reg  [23:0]       x_sent_psn;
     wire [SLOT_W:0]   x_bias   = x_pipe_b ? bias_b : bias_a;
     wire [23:0]       x_n      = {{(24-SLOT_W){1'b0}}, ctx_n};
     wire              x_wide   = HALVES != 0 && (ctx_ranged || ctx_dtype[1] != ctx_dtype[0]);
 
     reg  [23:0]       x_at, x_after, x_unsent;
-    reg               x_any, x_two, x_sendable, x_again;
+    reg               x_any, x_two, x_sendable, x_again, x_kept;
     reg  [SLOT_W:0]   x_raw, x_size;
     reg  [SLOT_W-1:0] x_shift, x_index, x_straight, x_wrapped;
 
@@ -1181,28 +1222,30 @@ module inc_check_pipe #(
     assign            x_slot   = x_raw >= x_size ? x_wrapped : x_straight;
 
     wire              x_live     = live_wide[{1'b0, act_group}];
-    wire              whole_pipe = x_live && pointed && x_sendable && rt_keep != NOBODY;
+    wire              whole_pipe = x_live && pointed && x_sendable && x_kept;
     wire              to_one     = x_live && !act_timer && !act_pipe && rt_one;
     wire              to_go_back = x_live && act_timer && rt_timeout;
     wire              to_resume  = x_live && act_timer && rt_resume;
     wire              resends    = whole_pipe || to_one;
     wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
     wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
-    assign            x_acts     = x_step == 3'd4 && (!resends || (tx_room && !work_held));
-    wire              x_works    = x_acts && resends && slot_words != {WORDS_W{1'b0}};
+    assign            x_acts     = x_step == X_WORD && (!resends || (tx_room && !work_held));
+    wire              x_sends    = x_step == X_WORD && resends && tx_room && !work_held;
+    wire              x_works    = x_sends && slot_plen != {LEN_W{1'b0}};
     assign            act_done   = x_acts;
 
     always @(posedge clk) begin
-        if (x_start || (x_busy && x_step != 3'd4)) begin
+        if (x_start) begin
+            x_step <= X_STATE;
+        end else if (x_busy && x_step != X_WORD) begin
             x_step <= x_step + 3'd1;
         end else if (x_acts) begin
-            x_step <= 3'd0;
+            x_step <= X_NONE;
         end
-        if (x_step == 3'd1) begin
+        if (x_step == X_STATE) begin
             x_root     <= !ctx_reduces && !ctx_spreads && ctx_parent_mask == NOBODY;
             x_pipe_b   <= x_first;
             x_outs     <= !x_first ? ctx_parent_mask : ctx_spreads ? ctx_out_mask : ctx_out_mask & ~ctx_parent_mask;
-            x_sent_psn <= x_sent;
             x_at     <= pointed ? x_sent : rt_one_psn;
             x_after  <= x_sent + 24'd1;
             x_unsent <= x_sent - x_start_psn;
@@ -1210,6 +1253,7 @@ module inc_check_pipe #(
         end
         x_raw      <= x_bias + x_at[SLOT_W:0];
         x_sendable <= x_any && (!x_root || x_unsent < x_n);
+        x_kept     <= rt_keep != NOBODY;
         x_two      <= x_after != x_done;
         x_again    <= x_two && (!x_root || x_unsent + 24'd1 < x_n);
         x_size     <= x_root ? x_ring : {1'b0, ctx_n};
@@ -1218,28 +1262,27 @@ module inc_check_pipe #(
         x_wrapped  <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_below, x_root || !x_pipe_b);
         x_index    <= x_place + x_shift;
         if (rst) begin
-            x_step <= 3'd0;
+            x_step <= X_NONE;
         end
     end
 
     // ---- what was sent: by data that leaves at once, by an action ----
 
-    wire        sends_b = x_busy ? x_pipe_b : c_pipe_b;
     wire [23:0] sent_next = x_busy ? x_after : c_next;
-    assign sents_we    = (good && (t_fused || c_opens)) || (x_acts && whole_pipe);
+    assign sents_we    = (good && (t_fused || c_opens)) || (x_sends && whole_pipe);
     assign sents_group = x_busy ? act_group : c_group;
-    assign sents_next  = c_opens && !x_busy ? {2{c_fresh}} : sends_b ? {sent_next, sents[23:0]} : {sents[47:24], sent_next};
+    assign sents_next  = c_opens && !x_busy ? {2{c_fresh}} : look_pipe_b ? {sent_next, sents[23:0]} : {sents[47:24], sent_next};
 
-    assign ack_self = x_busy ? x_self : c_self;
+    assign ack_self = look_self;
     assign ack_mask = x_busy ? x_outs : c_outs;
     assign ack_pick = ack_self;
 
     assign rt_rd     = look;
     assign rt_ei     = look_ei;
-    assign rt_self   = !x_busy ? c_self : pointed ? NOBODY : x_self;
+    assign rt_self   = look_self;
     assign rt_out    = x_busy ? x_outs : c_outs;
-    assign rt_pipe   = x_busy ? x_pipe_b : c_pipe_b;
-    assign rt_sent   = x_busy ? x_sent_psn : c_sent_psn;
+    assign rt_pipe   = look_pipe_b;
+    assign rt_sent   = sent_psn;
     assign rt_acked  = ack_own;
     assign rt_last   = c_acked;
     assign rt_next   = c_next;
@@ -1259,7 +1302,7 @@ module inc_check_pipe #(
     assign cm_drop    = x_busy && x_live && !act_timer && !resends;
     assign cm_more    = !x_busy ? t_more && !c_opens : whole_pipe ? x_again : x_sendable;
 
-    assign init_take = init_valid && init_clean && !(c_valid && vrd_valid) && !d_busy && !x_busy;
+    assign init_take = init_valid && init_clean && !ending && !d_busy && !x_busy;
 
     // ---- work on the payload ----
 
@@ -1331,7 +1374,7 @@ module inc_check_pipe #(
         end
     end
 
-    assign tx_valid   = (good && answers) || more || (x_acts && resends);
+    assign tx_valid   = (good && c_asks) || more || x_sends;
     assign tx_kind    = {1'b0, data};
     assign tx_ei      = r_valid ? r_ei : x_busy ? act_ei : c_ei;
     assign tx_mask    = r_valid ? r_mask : x_busy ? (pointed ? rt_keep : x_self) : c_self;

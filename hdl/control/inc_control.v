@@ -503,6 +503,8 @@ module inc_control #(
     // not what the range has there
     wire        cur_differs  = cur_at_first != control_reg || (cur_at_first && !cur_same_reg);
     wire        prev_differs = prev_at_first != control_reg || (prev_at_first && !prev_same_reg);
+    wire        cur_wrong    = data_reg && cur_takes_reg && cur_differs;
+    wire        prev_wrong   = data_reg && prev_takes_reg && prev_differs;
 
     // a control at the endpoint's base: who sent in this range goes on behind it, the others where it began; data has the offset in
     wire [23:0] first_shown = cur_show_reg[SHOW_W-1 -: 24];
@@ -516,7 +518,8 @@ module inc_control #(
     assign map_opens_up    = at_base && legal_reg && would_in_reg;
     assign map_bad_control = at_base && !legal_reg;
     assign map_wrong_role  = at_base && legal_reg && !would_reg;
-    assign map_contradicts = data_reg && (in_prev ? prev_differs : in_cur && cur_differs);
+    // in_prev or in_cur, of which the first is never without cur_past[23] and the second never with it
+    assign map_contradicts = cur_past[23] ? !prev_past[23] && prev_wrong : !cur_left[23] && cur_wrong;
     assign map_base        = base[24:1];
     assign map_psn         = cnp_reg ? psn_reg : psn_reg - offset_reg;
     assign map_rng         = rng_reg - {1'b0, in_prev};

@@ -48,9 +48,9 @@ func (p CSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
-	// in Mode I, which has Mode III's registers here, what parking adds to the counters stands behind its own
-	elsewhere := p.Park != 0 && p.Mode == 3 && p.Counters == len(contract.Counters(3))
-	rules.Refuse(!elsewhere && p.Counters != len(contract.Params{Mode: p.Mode, Park: p.Park != 0}.Counters()), "COUNTERS must be the number of the mode's counters")
+	// in Mode I, which has Mode III's registers here, there are its own behind those of Mode III
+	messages := p.Mode == 3 && p.Counters == len(contract.Params{Mode: 1, Park: p.Park != 0}.Counters())
+	rules.Refuse(!messages && p.Counters != len(contract.Params{Mode: p.Mode, Park: p.Park != 0}.Counters()), "COUNTERS must be the number of the mode's counters")
 	rules.Refuse(p.Timeout < 0 || p.Timeout > 65535, "TIMEOUT must be 0 to 65535")
 	if err := rules.Err(); err != nil {
 		return nil, err

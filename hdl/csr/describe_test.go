@@ -5,6 +5,7 @@ package csr_test
 import (
 	"testing"
 
+	"incforge/contract"
 	"incforge/hdl/csr"
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
@@ -28,6 +29,7 @@ func TestDescription(t *testing.T) {
 			p.Groups, p.EPW, p.EIW, p.MaskW, p.Ports, p.PortW, p.AxilW = 64, 5, 11, 32, 32, 8, 18
 		}),
 		pipes(),
+		messages(0),
 		with(func(p *csr.CSR) {
 			p.Mode, p.Groups, p.EPW, p.EIW, p.MaskW, p.Counters, p.Timeout = 3, 1, 1, 1, 1, pipes().Counters, 65535
 		}),
@@ -49,16 +51,20 @@ func TestDescription(t *testing.T) {
 	})
 }
 
-// With groups that can be parked the registers have more pins and counters, in either mode. In Mode I, whose counters stand before them, they have those of
-// Mode III.
+// messages are the registers of an engine in Mode I: Mode III's, with more counters.
+func messages(park int) csr.CSR {
+	p := pipes()
+	p.Park, p.Counters = park, len(contract.Params{Mode: 1, Park: park != 0}.Counters())
+	return p
+}
+
+// With groups that can be parked the registers have more pins and counters, in every mode.
 func TestParkingDescription(t *testing.T) {
 	t.Parallel()
 	two, three := mini(), pipes()
 	two.Park, two.Counters = 1, two.Counters+2
 	three.Park, three.Counters = 1, three.Counters+1
-	one := pipes()
-	one.Park = 1
 	half := two
 	half.Counters--
-	hdltest.Check(t, []graph.Describer{one, two, three}, []hdltest.Refused{{Leaf: half, Params: []graph.Param{{Name: "COUNTERS", Value: half.Counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
+	hdltest.Check(t, []graph.Describer{messages(1), two, three}, []hdltest.Refused{{Leaf: half, Params: []graph.Param{{Name: "COUNTERS", Value: half.Counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
 }

@@ -7,7 +7,7 @@
 //               the low two bits of an address are not looked at
 //   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
 //   latency     write response 4 cycles after address and data are both there; read data 4 cycles after the address, of an endpoint 1 later than
-//               who keeps it takes, of a counter up to 2 * COUNTERS + 12
+//               who keeps it takes, of a counter up to 2 * COUNTERS + 13
 //   throughput  a write in 5 cycles and a read in 5, independent of each other
 //   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
@@ -228,9 +228,10 @@ module inc_csr #(
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
 `ifdef INC_PARK
-        if (COUNTERS != C_PARKED_COUNT && !(MODE == 3 && COUNTERS == C_COUNT)) begin : gen_bad_counters
+        // in Mode I, which has Mode III's registers here, there are more
+        if (MODE == 3 ? COUNTERS < C_PARKED_COUNT : COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
 `else
-        if (COUNTERS != C_COUNT) begin : gen_bad_counters
+        if (MODE == 3 ? COUNTERS < C_COUNT : COUNTERS != C_COUNT) begin : gen_bad_counters
 `endif
             $error("inc_csr: COUNTERS must be the number of the mode's counters");
         end
@@ -577,6 +578,7 @@ module inc_csr #(
     wire [31:0] group_word;
 
     wire [15:0] rd_endpoint = endpoint_word_of(raddr);
+    wire [15:0] rd_single   = {11'd0, raddr[4:0]};      // of the fewer than 32 that stand alone
     wire        rd_exists   = {1'b0, rd_endpoint[4 +: EP_W]} < MASK_COUNT;
     wire        rd_lookup   = rd_endpoint[3:0] == WORD_EP_CTRL || rd_endpoint[3:0] == WORD_EP_LOCAL_QPN;
     wire [15:0] rd_group    = {6'd0, raddr[GROUP_W-1:0]};
@@ -622,7 +624,7 @@ module inc_csr #(
         // nobody looks at it in other states, and a model of the engine need not work it out
         if (r_state == R_LOOK) begin
             if (rd_to[0]) begin
-                case (raddr)
+                case (rd_single)
                     // contract: identity 2 3
                     16'h0000: value = ID; // ID
                     16'h0001: value = VERSION; // VERSION

@@ -41,9 +41,8 @@ type visitor struct {
 
 func (f *visitor) ranged() bool  { return f.ent["in_band"] != 0 && f.ent["bypass"] == 0 }
 func (f *visitor) inRange() bool { return f.at["current"] != 0 || f.at["previous"] != 0 }
-func (f *visitor) opener() bool {
-	return f.ranged() && f.ent["opcode"] <= 5 && !f.inRange() && f.at["opens"] != 0
-}
+func (f *visitor) control() bool { return f.ranged() && f.ent["opcode"] == 5 && f.ent["empty"] != 0 }
+func (f *visitor) opener() bool  { return f.control() && !f.inRange() && f.at["opens"] != 0 }
 
 // frame is its header as inc_frame_entry's head lists it.
 func (f *visitor) frame(p decider.Decider) *big.Int {
@@ -119,7 +118,7 @@ func TestFrameEntry(t *testing.T) {
 		}
 		names := []string{"by", "dead"}
 		if p.InBand != 0 {
-			names = append(names, "held up", "in-band", "opened", "not opened", "bypassed")
+			names = append(names, "held up", "in-band", "opened", "not opened", "bypassed", "behind a control")
 		}
 		for _, name := range names {
 			require.Greater(t, e.met[name], 100, name)
@@ -137,6 +136,7 @@ type entryBench struct {
 	met    map[string]int
 	head   *visitor // in LookupTable's queue
 	here   *visitor // in M
+	went   *visitor // a control that went in the cycle before
 	ahead  *visitor // gone on, may open a range
 	wait   int      // cycles until ahead is decided
 	busy   int      // cycles that ctl_busy is high yet
@@ -166,7 +166,10 @@ func (b *entryBench) next() *visitor {
 	ent := b.random("ent_")
 	delete(ent, "pop")
 	delete(ent, "valid")
-	ent["opcode"] = []uint64{0, 4, 5, 0x11, 0x81}[b.rng.IntN(5)]
+	ent["opcode"] = []uint64{0, 4, 5, 5, 5, 0x11, 0x81}[b.rng.IntN(7)]
+	if b.rng.IntN(2) == 0 {
+		ent["empty"] = 1
+	}
 	if b.p.InBand == 0 {
 		ent["in_band"] = 0
 	}
@@ -203,7 +206,7 @@ func (b *entryBench) cycle() {
 	b.Set("grp_live", live&3)
 	lives := func(f *visitor) bool { return live>>(f.ent["ei"]>>b.p.EPW)&1 != 0 }
 
-	by := b.here == nil && b.ahead == nil && b.head != nil && !b.head.ranged()
+	by := b.here == nil && b.ahead == nil && b.went == nil && b.head != nil && !b.head.ranged()
 	if b.p.InBand == 0 {
 		by = b.head != nil
 	}
@@ -214,11 +217,8 @@ func (b *entryBench) cycle() {
 	valid := by || b.here != nil && b.here.offered()
 	goes := valid && rng.IntN(3) > 0
 	b.SetBool("go", goes)
-	opcode := uint64(0xFF)
-	if out != nil {
-		opcode = out.ent["opcode"]
-	}
-	b.SetBool("is_data", opcode <= 5)
+	// the control that went in the cycle before opens a range: of others nobody asks
+	b.SetBool("opens", b.went != nil && b.went.opener() || b.went == nil && rng.IntN(2) == 0)
 	// the one that went ahead, and may open its range
 	decides := b.ahead != nil && !b.again && b.wait == 0
 	opens := decides && !b.ahead.opened && rng.IntN(2) == 0
@@ -232,19 +232,20 @@ func (b *entryBench) cycle() {
 	if valid {
 		b.compare(out, by, lives(out))
 	}
-	// M takes the next one when it is empty or becomes so
-	empties := b.ahead == nil && (b.here == nil || goes && !b.here.opener())
+	// M takes the next one when it is empty or becomes so, behind a control a cycle later
+	free := b.here == nil && b.ahead == nil && (b.went == nil || !b.went.opener())
+	empties := free || b.here != nil && goes && !b.here.control()
 	takes := b.head != nil && empties
 	if b.p.InBand == 0 {
 		takes = goes
 	}
 	require.Equal(t, takes, b.Is("ent_pop"))
-	may := b.ahead == nil && (b.here == nil || b.here.offered() && !b.here.opener())
-	asks := b.p.InBand != 0 && b.head != nil && b.head.ranged() && may || b.again && b.busy == 0
+	may := free || b.here != nil && b.here.offered() && !b.here.control()
+	asks := b.p.InBand != 0 && b.head != nil && may || b.again && b.busy == 0
 	require.Equal(t, asks, b.Is("ctl_rd"))
 	require.Equal(t, b.here != nil && b.here.ranged() && b.here.asked == 1, b.Is("ctl_map"))
 	if b.p.InBand != 0 {
-		require.Equal(t, b.here != nil || b.ahead != nil, b.Is("waits"))
+		require.Equal(t, b.here != nil || b.ahead != nil || b.went != nil, b.Is("waits"))
 	}
 	if asks && b.again {
 		require.Equal(t, b.ahead.ent["ei"], b.Get("ctl_ei"))
@@ -269,7 +270,6 @@ func (b *entryBench) compare(f *visitor, by, lives bool) {
 		want.AndNot(want, idleBits(b.p))
 	}
 	require.Zero(t, want.Cmp(got), "view: want %x, have %x", want, got)
-	require.Equal(t, f.opener(), b.Is("may_open"))
 	live := f.live
 	if by {
 		live = lives
@@ -296,7 +296,7 @@ func (b *entryBench) compare(f *visitor, by, lives bool) {
 
 // follow is what the cycle leaves behind.
 func (b *entryBench) follow(goes, by, takes, decides, opens bool, lives func(*visitor) bool) {
-	for _, f := range []*visitor{b.here, b.ahead} {
+	for _, f := range []*visitor{b.here, b.went, b.ahead} {
 		if f != nil {
 			f.asked++
 			f.live = f.live && lives(f)
@@ -311,13 +311,20 @@ func (b *entryBench) follow(goes, by, takes, decides, opens bool, lives func(*vi
 		b.here.at["current"], b.here.at["opens"] = 1, 0
 		return
 	}
-	if goes && b.here != nil {
-		if b.here.opener() {
-			b.ahead, b.wait = b.here, 1+b.rng.IntN(6)
-		}
-		b.here = nil
+	if b.went != nil && b.went.opener() {
+		b.ahead, b.wait = b.went, b.rng.IntN(6)
 	} else if b.ahead != nil && b.wait > 0 {
 		b.wait--
+	}
+	if b.went != nil && !b.went.opener() && takes {
+		b.met["behind a control"]++
+	}
+	b.went = nil
+	if goes && b.here != nil {
+		if b.here.control() {
+			b.went = b.here
+		}
+		b.here = nil
 	}
 	if decides && opens {
 		b.again, b.busy = true, 1+b.rng.IntN(4)

@@ -7,17 +7,17 @@
 //   order       frames in the order of their entries, one at a time
 //   latency     0 cycles for a frame of a fixed group, 1 if one is held up here; 2 of an in-band group: ctl_rd in the cycle in which it
 //               comes, ctl_map in the next, map_* from the one after that on. A ctl_rd without ctl_map is a read for a frame that
-//               was not taken
-//   throughput  1 frame per cycle, a frame of an in-band group in 2
+//               was not taken, or is of a fixed group
+//   throughput  1 frame per cycle, a frame of an in-band group in 2, one behind a control that opens no range in 3
 //   stall       `valid` until `go`
 //   frame       {bypass, foreign, endpoint's index, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, PSN on the wire,
 //               extension, payload length, words, big_endian}
 //   view        {of an in-band group, it has opened its range, the range's number, PSN, the range's first and last PSN and where the next
 //               begins on the wire, {in a range, in the one before, opens one, opens one and contributes, a bad control, a wrong role,
 //               contradicts the range}, {up, down, ackable, whole}, Reduce, Broadcast, function, type, masks of in, out, ACKs, parent}
-//   opener      a control that may open a range has `may_open`. When it has gone it is held here, and keeps younger frames out, until it is
-//               `done`, or has opened its range (`opening`): then it comes again, from ctl_rd on, when ctl_busy is low. Of other frames
-//               that are done `opener` is low
+//   opener      a control of an in-band group keeps younger frames out in the cycle in which it goes. `opens` says in the next whether it may
+//               open a range. Then it is held here until it is `done`, or has opened its range (`opening`), after which it comes again,
+//               from ctl_rd on, when ctl_busy is low. Of other frames that are done `opener` is low
 //   live        the frame's group was live whenever Control was asked
 //   reset       empty
 //   not done    knows no state of groups and endpoints
@@ -134,14 +134,11 @@ module inc_frame_entry #(
     output wire                valid,
     input  wire                go,
     output wire                live,
-    output wire                may_open,
     output wire [EI_W-1:0]     ei,
     output wire [FRAME_W-1:0]  frame,
     output wire [VIEW_W-1:0]   view,
     // of both by name: what the frame is, where it goes, where its slot is
     output wire [7:0]          opcode,
-    // what inc_frame_class says of it
-    input  wire                is_data,
     output wire [31:0]         ext,
     output wire                up,
     output wire                reduces,
@@ -153,7 +150,9 @@ module inc_frame_entry #(
     output wire [SLOT_W-1:0]   base,
     output wire [4:0]          log2_n,
 
-    // the frame that is decided: one that was let go with may_open; it opens its range; it is done
+    // the frame that went last, in the cycle behind that: it is data of no range that may open one
+    input  wire                opens,
+    // the frame that is decided: one that was said to open a range; it opens it; it is done
     input  wire                opener,
     input  wire                opening,
     input  wire                done
@@ -195,7 +194,6 @@ module inc_frame_entry #(
             assign valid    = ent_valid;
             assign ent_pop  = go;
             assign live     = ent_live;
-            assign may_open = 1'b0;
             assign frame    = ent_frame;
             assign ranged   = 1'b0;
             assign psn      = ent_psn;
@@ -228,14 +226,16 @@ module inc_frame_entry #(
                                     map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
                                     map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
                                     map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
-                                    is_data, opening, done, opener, clk, rst, ask_group};
+                                    opens, opening, done, opener, clk, rst, ask_group};
         end else begin : gen_in_band
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
-            // when it has gone ahead, as it may have to be looked at again. A frame of a fixed group that finds nobody here goes by.
-            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4;
+            // when it has gone ahead, as it may have to be looked at again. Whether it may takes Control most of a cycle to say, and so
+            // every control stays for a cycle (M_WENT). A frame of a fixed group that finds nobody here goes by.
+            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4, M_WENT = 3'd5;
+            localparam [7:0] OP_CONTROL = 8'h05;
 
             reg [2:0]         state_reg;
-            reg               live_reg, opened_reg;
+            reg               live_reg, opened_reg, control_reg;
             reg [FRAME_W-1:0] frame_reg;
             reg               up_reg, down_reg, ackable_reg, whole_reg, empty_reg, ranged_reg;
             reg [2:0]         collective_reg;
@@ -256,12 +256,13 @@ module inc_frame_entry #(
                     words, big_endian} = frame_reg;
 
             wire by_range = ent_in_band && !ent_bypass;
-            wire empties  = state_reg == M_EMPTY || (go && !may_open);
+            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
+            wire free     = by || (state_reg == M_WENT && !opens);
+            wire empties  = free || (go && !control_reg);
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
-            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
-            // its range is read before it is known whether it comes
-            wire looks    = ent_valid && by_range && (by || (state_reg == M_SHOW && !may_open));
+            // its range is read before it is known whether it comes, and whether it has one
+            wire looks    = ent_valid && (free || (state_reg == M_SHOW && !control_reg));
 
             assign ent_pop  = take;
             assign ctl_rd   = looks || again;
@@ -290,7 +291,8 @@ module inc_frame_entry #(
                     M_MAP:   state_reg <= M_SHOW;
                     M_HELD:  state_reg <= opener && opening ? M_OPEN : opener && done ? M_EMPTY : M_HELD;
                     M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
-                    default: state_reg <= go && may_open ? M_HELD
+                    default: state_reg <= state_reg == M_WENT && opens ? M_HELD
+                                          : go && !by && control_reg ? M_WENT
                                           : take && !(by && go) ? (by_range ? M_MAP : M_SHOW)
                                           : empties ? M_EMPTY : M_SHOW;
                 endcase
@@ -304,6 +306,7 @@ module inc_frame_entry #(
                     whole_reg       <= ent_whole;
                     empty_reg       <= ent_empty;
                     ranged_reg      <= by_range;
+                    control_reg     <= by_range && ent_opcode == OP_CONTROL && ent_empty;
                     collective_reg  <= ent_collective;
                     function_reg    <= ent_function;
                     dtype_reg       <= ent_dtype;
@@ -331,7 +334,6 @@ module inc_frame_entry #(
             wire [MASK_W-1:0] out_mask   = by ? ent_out_mask : out_mask_reg;
             wire [MASK_W-1:0] ack_mask   = by ? ent_ack_mask : ack_mask_reg;
 
-            assign may_open    = ranged && is_data && !in_range && map_opens;
             assign ei          = by ? ent_ei : ask_ei;
             assign opcode      = by ? ent_opcode : opcode_held;
             assign ext         = by ? ent_ext : ext_held;

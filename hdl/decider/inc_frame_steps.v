@@ -7,7 +7,7 @@
 //   steps       A, one cycle or more, until a_ready; B two, which may be a bypassed frame's one; C until the frame is done. A frame goes on
 //               (s_go, a_go, b_go) when the next step is free or becomes so
 //   latency     an entry in cycle 0 is in A in cycle 1, of an in-band group in 3
-//   throughput  a frame in 2 cycles, a bypassed one in 1
+//   throughput  a frame in 2 cycles, a bypassed one in 1; one behind a control of an in-band group that opens no range a cycle later
 //   stall       holds, a_ready, c_free; c_leaves comes last in its cycle, so nothing but a choice hangs on it here
 //   slot        its word is read with a_go, slot_* one cycle later; what the frame in C will write is taken instead if that has the same slot
 //               (a_follows_slot, c_wr), or is writing it (a_written_slot). b_takes_slot: B takes what C has not written yet. `redo`, in the
@@ -346,11 +346,11 @@ module inc_frame_steps #(
 
     wire               m_valid, s_valid;
     wire               s_live;         // its group was live since it was looked up first
-    wire               s_opener;       // may open a range: younger frames wait until it is decided
     wire [FRAME_W-1:0] s_frame;
     wire [VIEW_W-1:0]  s_view;
     wire [7:0]         s_opcode;
     wire [31:0]        s_ext;
+    wire               a_opener;       // may open a range: younger frames wait until it is decided
     reg                c_opener_reg;
 
     inc_frame_entry #(.LEN_W(LEN_W), .WORDS_W(WORDS_W), .EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .SLOT_W(SLOT_W), .GROUPS(GROUPS),
@@ -374,10 +374,10 @@ module inc_frame_steps #(
         .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_collective(map_collective), .map_function(map_function),
         .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
         .map_parent_mask(map_parent_mask),
-        .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
-        .opcode(s_opcode), .is_data(s_data), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
+        .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .ei(s_ei), .frame(s_frame), .view(s_view),
+        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
         .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
-        .opener(c_opener_reg), .opening(c_opening), .done(c_done)
+        .opens(a_opener), .opener(c_opener_reg), .opening(c_opening), .done(c_done)
     );
 
     wire s_ends, s_has_imm, s_ack, s_cnp, s_syn_ack, s_syn_rnr, s_syn_nak;
@@ -424,6 +424,9 @@ module inc_frame_steps #(
     assign b_go      = b_goes || (b_may && c_leaves);
     assign a_go      = a_goes || (a_may && b_may && c_leaves);
     assign s_go      = s_goes || (s_may && a_may && b_may && c_leaves);
+    // what goes with a frame is looked at only while the frame is there: a step that is free takes what comes
+    wire a_loads = !a_valid || a_go;
+    wire b_loads = !b_valid || b_go;
     assign frm_waits = ent_valid || m_valid || a_valid || b_valid || c_valid;
 
     always @(posedge clk) begin
@@ -440,7 +443,7 @@ module inc_frame_steps #(
 
     // ---- A ----
 
-    reg               a_live_reg, a_opener_reg, a_data_reg, a_ends_reg, a_has_imm_reg, a_ack_reg, a_cnp_reg;
+    reg               a_live_reg, a_data_reg, a_ends_reg, a_has_imm_reg, a_ack_reg, a_cnp_reg;
     reg               a_syn_ack_reg, a_syn_rnr_reg, a_syn_nak_reg;
     reg [FRAME_W-1:0] a_frame;
     reg [VIEW_W-1:0]  a_view;
@@ -465,11 +468,11 @@ module inc_frame_steps #(
     assign a_data    = a_data_reg;
     assign a_ack     = a_ack_reg;
     assign a_syn_ack = a_syn_ack_reg;
+    assign a_opener  = a_ranged && a_data && !a_in_range && a_opens;
 
     always @(posedge clk) begin
         a_live_reg <= s_go ? s_live : a_live_reg && live_wide[{1'b0, a_group}];
-        if (s_go) begin
-            a_opener_reg  <= s_opener;
+        if (a_loads) begin
             a_frame       <= s_frame;
             a_view        <= s_view;
             a_self_reg    <= s_self;
@@ -525,8 +528,8 @@ module inc_frame_steps #(
 
     always @(posedge clk) begin
         b_live_reg <= (a_go ? a_live_reg : b_live_reg) && live_wide[{1'b0, a_go ? a_group : b_group}];
-        if (a_go) begin
-            b_opener_reg     <= a_opener_reg;
+        if (b_loads) begin
+            b_opener_reg     <= a_opener;
             b_frame          <= a_frame;
             b_view           <= a_view;
             b_self_reg       <= a_self;
@@ -658,7 +661,7 @@ module inc_frame_steps #(
             c_syn_ack_reg <= b_syn_ack;
             c_syn_rnr_reg <= b_syn_rnr;
             c_syn_nak_reg <= b_syn_nak;
-            n_mask        <= b_empties ? NOBODY : f_first ? b_self : b_repeats ? f_mask : f_mask | b_self;
+            n_mask        <= (f_first ? b_self : b_repeats ? f_mask : f_mask | b_self) & {MASK_W{!b_empties}};
             n_complete    <= b_completes;
             n_opcode      <= f_first ? b_opcode : f_slot_opcode;
             n_plen        <= f_first ? b_plen : f_slot_plen;

@@ -48,12 +48,10 @@ module inc_look_ahead #(
     assign word  = takes ? next : fresh_reg ? fresh_word_reg : ram;
 
     always @(posedge clk) begin
+        follows_reg <= read ? follows : follows_reg && !redo;
         if (read) begin
-            follows_reg    <= follows;
             fresh_reg      <= written;
             fresh_word_reg <= next;
-        end else if (redo) begin
-            follows_reg <= 1'b0;
         end
     end
 

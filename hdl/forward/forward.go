@@ -46,7 +46,7 @@ func (p Forward) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
-	ways := stream.FIFO{Width: p.PortW + 1, DepthW: p.DepthW, Margin: 8}
+	ways := stream.FIFO{Width: p.PortW + 1, DepthW: p.DepthW, Margin: 8, Head: 1}
 	if p.BeatsW < p.DepthW {
 		ways.DepthW, ways.Margin = p.BeatsW, 0
 	}

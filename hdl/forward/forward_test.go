@@ -301,12 +301,31 @@ func timing(t *testing.T, p forward.Forward) {
 	f := b.some(30)
 	f.bypass = true
 	b.raw = []frame{f}
-	require.Equal(t, uint64(2-p.Flops), firstOut(b)-b.rawAt[0], "bypass")
+	require.Equal(t, uint64(3-p.Flops), firstOut(b)-b.rawAt[0], "bypass")
 
 	b = newBench(t, lib, 2)
 	b.engine = []frame{b.some(30)}
 	out := firstOut(b)
 	require.Zero(t, out-b.engAt[0], "engine")
+
+	// The engine's frame that comes in the cycle after a bypassed one has left waits a cycle, one that comes earlier or later does not.
+	var left uint64
+	for b = newBench(t, lib, 1); left == 0 && b.Now() < 100; {
+		b.raw = []frame{f}
+		if b.cycle(); b.Is("m_axis_tvalid") && b.Is("m_axis_tlast") {
+			left = b.Now()
+		}
+	}
+	for late, goes := range []uint64{left + 1, left + 2, left + 2, left + 3} {
+		comes := left + uint64(late)
+		b = newBench(t, lib, 1)
+		b.raw, b.engine = []frame{f}, []frame{b.some(30)}
+		b.make = func() bool { return b.Now()+1 >= comes }
+		for len(b.engAt) == 0 && b.Now() < 100 {
+			b.cycle()
+		}
+		require.Equal(t, []uint64{goes}, b.engAt, "came %d cycles behind", late)
+	}
 
 	b = newBench(t, lib, 3)
 	beats := 0

@@ -4,8 +4,9 @@
 // output between them and the engine's own frames.
 //
 // Contract
-//   latency     bypass: 2 cycles from raw_valid to m_axis when the decision is there, 1 with FLOPS; engine: 0 cycles from eng_* to m_axis
-//   throughput  1 beat per cycle, no bubbles
+//   latency     bypass: 3 cycles from raw_valid to m_axis when the decision is there, 2 with FLOPS; engine: 0 cycles from eng_* to m_axis,
+//               1 when a bypassed frame has just left and no other waits
+//   throughput  1 beat per cycle, no bubbles while anybody waits
 //   fairness    frame by frame in turn while both wait
 //   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than MARGIN beats and
 //               8 decisions are free; those of few beats need no watching
@@ -141,7 +142,7 @@ module inc_forward #(
     localparam FEW    = BEATS_W < DEPTH_W ? 1 : 0;
     localparam WAYS_W = FEW != 0 ? BEATS_W : DEPTH_W;
 
-    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(WAYS_W), .MARGIN(FEW != 0 ? 0 : 8)) u_ways (
+    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(WAYS_W), .MARGIN(FEW != 0 ? 0 : 8), .HEAD(1)) u_ways (
         .clk       (clk),
         .rst       (rst),
         .push      (fwd_valid),
@@ -158,20 +159,24 @@ module inc_forward #(
 
     // ---- share the output ----
 
+    // Whose the next beat is stands in a register: eng_ready goes back through all that makes frames, and waits for no queue here. The engine has
+    // the output while nobody wants it.
     reg  busy_reg;         // inside a frame
-    reg  owner_reg;        // whose: 1 bypass, 0 engine; between frames: who went last
-    wire owner   = busy_reg ? owner_reg : (byp_valid && (!eng_valid || !owner_reg));
+    reg  owner_reg;        // 1 bypass, 0 engine
     wire o_ready;
-    wire o_valid = owner ? byp_valid : eng_valid;
-    wire o_last  = owner ? beat_last : eng_last;
+    wire o_valid = owner_reg ? byp_valid : eng_valid;
+    wire o_last  = owner_reg ? beat_last : eng_last;
+    wire turn    = o_valid ? o_ready && o_last : !busy_reg;
 
-    assign byp_ready = owner && o_ready;
-    assign eng_ready = !owner && o_ready;
+    assign byp_ready = owner_reg && o_ready;
+    assign eng_ready = !owner_reg && o_ready;
 
     always @(posedge clk) begin
         if (o_valid && o_ready) begin
-            busy_reg  <= !o_last;
-            owner_reg <= owner;
+            busy_reg <= !o_last;
+        end
+        if (turn) begin
+            owner_reg <= byp_valid && !(owner_reg && eng_valid);
         end
         if (rst) begin
             busy_reg  <= 1'b0;
@@ -204,7 +209,7 @@ module inc_forward #(
     inc_skid #(.WIDTH(8*BYTES + MARKS_W + PORT_W + 2)) u_out (
         .clk     (clk),
         .rst     (rst),
-        .s_data  (owner ? {beat_last && beat_err, way_port, beat_last, beat_marks, beat_data}
+        .s_data  (owner_reg ? {beat_last && beat_err, way_port, beat_last, beat_marks, beat_data}
                         : {1'b0, eng_port, eng_last, eng_marks, eng_data}),
         .s_valid (o_valid),
         .s_ready (o_ready),

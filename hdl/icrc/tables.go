@@ -340,33 +340,11 @@ func (p Tail) Module() (*graph.Module, error) {
     output wire [31:0] crc
 );
 
-    // x to the power of minus 8 * (4 * index + 2): bit i is the coefficient of x to the power of i
-    reg [31:0] power, power_reg;
-    always @* begin
-        case (index)
 `, name, w-1)
-	for n := range p.Bytes / 4 {
-		label := fmt.Sprintf("%d'd%d", w, n)
-		if n == p.Bytes/4-1 {
-			label = "default"
-		}
-		one := uint32(1) << 31
-		fmt.Fprintf(&b, "            %s: power = 32'h%08x;\n", label, bits.Reverse32(advance(-(4*n + 2)).times(one)))
-	}
-	b.WriteString("        endcase\n    end\n    always @(posedge clk) begin\n        if (en) begin\n            power_reg <= power;\n        end\n    end\n\n")
-	// The register holds the highest power in bit 0, so bits of equal distance belong to one power of the product.
-	b.WriteString("    // their product, then its remainder\n    wire [62:0] product;\n")
-	for k := range 63 {
-		low, high := max(0, 31-k), min(31, 62-k)
-		fmt.Fprintf(&b, "    assign product[%d] = ^(state[%d:%d] & power_reg[%d:%d]);\n", k, high, low, high+k-31, low+k-31)
-	}
-	for i := range 32 {
-		mask, v := uint32(0), uint32(1) // bit 0 is x to the power of 31
-		for k := range 31 {
-			v = zeroBit(v)
-			mask |= v >> i & 1 << k
-		}
-		fmt.Fprintf(&b, "    assign crc[%d] = ~(product[%d] ^ ^(product[62:32] & 31'h%08x));\n", i, 31-i, mask)
+	if p.Bytes/4 <= places {
+		p.each(&b, w)
+	} else {
+		p.product(&b, w)
 	}
 	purpose := "the ICRC, from a CRC register that also saw zeros behind the covered bytes."
 	delay := "1 cycle from index, 0 from state"
@@ -377,4 +355,58 @@ func (p Tail) Module() (*graph.Module, error) {
 	return &graph.Module{Name: name, Purpose: purpose, Source: source, Latency: delay, Ports: []graph.Port{
 		leaf.In("clk", 1), leaf.In("en", 1), leaf.In("index", w), leaf.In("state", 32), leaf.Out("crc", 32),
 	}}, nil
+}
+
+// places is up to how many numbers of zeros have a table of their own: with two it is as small as a product of polynomials, of half
+// the depth.
+const places = 2
+
+// each writes a table of the register's bits for each number of zeros.
+func (p Tail) each(b *strings.Builder, w int) {
+	fmt.Fprintf(b, "    reg [%d:0] index_reg;\n    always @(posedge clk) begin\n        if (en) begin\n            index_reg <= index;\n        end\n    end\n\n", w-1)
+	for n := range p.Bytes / 4 {
+		back := advance(-(4*n + 2))
+		fmt.Fprintf(b, "    wire [31:0] back%d;\n", n)
+		for i := range 32 {
+			fmt.Fprintf(b, "    assign back%d[%d] = ~^(state & 32'h%08x);\n", n, i, back.row(i))
+		}
+	}
+	last := p.Bytes/4 - 1
+	b.WriteString("    assign crc = ")
+	for n := range last {
+		fmt.Fprintf(b, "index_reg == %d'd%d ? back%d : ", w, n, n)
+	}
+	fmt.Fprintf(b, "back%d;\n", last)
+}
+
+// product writes the product of the register and of a power of x for the number of zeros, each a polynomial.
+func (p Tail) product(b *strings.Builder, w int) {
+	b.WriteString(`    // x to the power of minus 8 * (4 * index + 2): bit i is the coefficient of x to the power of i
+    reg [31:0] power, power_reg;
+    always @* begin
+        case (index)
+`)
+	for n := range p.Bytes / 4 {
+		label := fmt.Sprintf("%d'd%d", w, n)
+		if n == p.Bytes/4-1 {
+			label = "default"
+		}
+		one := uint32(1) << 31
+		fmt.Fprintf(b, "            %s: power = 32'h%08x;\n", label, bits.Reverse32(advance(-(4*n + 2)).times(one)))
+	}
+	b.WriteString("        endcase\n    end\n    always @(posedge clk) begin\n        if (en) begin\n            power_reg <= power;\n        end\n    end\n\n")
+	// The register holds the highest power in bit 0, so bits of equal distance belong to one power of the product.
+	b.WriteString("    // their product, then its remainder\n    wire [62:0] product;\n")
+	for k := range 63 {
+		low, high := max(0, 31-k), min(31, 62-k)
+		fmt.Fprintf(b, "    assign product[%d] = ^(state[%d:%d] & power_reg[%d:%d]);\n", k, high, low, high+k-31, low+k-31)
+	}
+	for i := range 32 {
+		mask, v := uint32(0), uint32(1) // bit 0 is x to the power of 31
+		for k := range 31 {
+			v = zeroBit(v)
+			mask |= v >> i & 1 << k
+		}
+		fmt.Fprintf(b, "    assign crc[%d] = ~(product[%d] ^ ^(product[62:32] & 31'h%08x));\n", i, 31-i, mask)
+	}
 }

@@ -116,24 +116,30 @@ module inc_lane #(
             // the result is the large operand: MIN, MAX, and infinity
             wire pass_a = !sum_op || (!int_op && (a_ones || b_ones));
 
-            // A subnormal's exponent counts as 1. Either distance is made; which one is right, the comparator says at the end.
-            wire [7:0] a_exp = {a[30:24], a[23] || !a_norm};
-            wire [7:0] b_exp = {b[30:24], b[23] || !b_norm};
+            // One subtraction makes the distance of the exponents whichever is larger, a - b - 1: inverted it is b - a, and one more
+            // is a - b. A subnormal's exponent counts as 1, so a distance is one less where only the smaller operand is subnormal:
+            // that of a larger b by the carry in, which a larger a never has, that of a larger a by leaving out the one.
+            wire       b_alone = b_norm && !a_norm;
+            wire       one     = b_norm || !a_norm;
+            wire [8:0] lead    = {a[30:23], 1'b1} + {~b[30:23], b_alone};
+            wire       unused_lead = &{1'b0, lead[0]};
 
-            wire        pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high;
-            wire [7:0]  a_over_b, b_over_a;
+            wire        pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high, one_b;
+            wire [7:0]  lead_b;
             wire [31:0] a_b, b_b;
-            inc_lane_cut #(.WIDTH(88), .CUT(CUT_A)) u_a (.clk(clk), .en(en),
+            inc_lane_cut #(.WIDTH(81), .CUT(CUT_A)) u_a (.clk(clk), .en(en),
                 .d({pass_a, sub_a, int_op, nan_a, swap, int_op && sum_op, int_op ? a[23] : a_norm, int_op ? b[23] : b_norm,
-                    a_exp - b_exp, b_exp - a_exp, a, b}),
-                .q({pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high, a_over_b, b_over_a, a_b, b_b}));
+                    one, lead[8:1], a, b}),
+                .q({pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high, one_b, lead_b, a_b, b_b}));
 
             // B. A shift of 31 leaves nothing of the small operand.
             wire [31:0] large_b  = swap_b ? b_b : a_b;
             wire [31:0] small_b  = swap_b ? a_b : b_b;
             wire        large_bh = swap_b ? b_high : a_high;
             wire        small_bh = swap_b ? a_high : b_high;
-            wire [7:0]  apart    = swap_b ? b_over_a : a_over_b;
+            // the bits that change: all, or those up to the lowest zero
+            wire [7:0]  change   = {&lead_b[6:0], &lead_b[5:0], &lead_b[4:0], &lead_b[3:0], &lead_b[2:0], &lead_b[1:0], lead_b[0], 1'b1};
+            wire [7:0]  apart    = lead_b ^ ({8{swap_b}} | (change & {8{one_b}}));
             wire        far      = pass_b || (!int_b && |apart[7:5]);
             wire [4:0]  by_b     = (apart[4:0] & {5{!int_b}}) | {5{far}};
 
@@ -200,27 +206,43 @@ module inc_lane #(
                 assign any8[i]          = any2[4*i +: 4] != 4'd0;
                 assign zeros8[3*i +: 3] = {!upper, upper ? !any2[4*i+3] : !any2[4*i+1], upper ? odd[1] : odd[0]};
             end
-            wire       any16     = any8[3] || any8[2];
-            wire [2:0] zeros8_hi = any8[3] ? zeros8[11:9] : zeros8[8:6];
-            wire [2:0] zeros8_lo = any8[1] ? zeros8[5:3] : zeros8[2:0];
+            wire       any16  = any8[3] || any8[2];
             wire       unused_any = &{1'b0, any8[0]};
-            wire [4:0] zeros     = {!any16, any16 ? !any8[3] : !any8[1], any16 ? zeros8_hi : zeros8_lo};
+            wire [1:0] eights = {!any16, any16 ? !any8[3] : !any8[1]};
 
-            // A fraction of zero: NaN, and a carry out of the largest exponent.
+            // A fraction of zero: NaN, and a carry out of the largest exponent. An FPGA's registers have a reset for it.
             wire        clear_l = nan_l || (!int_l && &exp_fp && sum_l[27]);
-            wire [27:0] kept_l  = sum_l & {28{!clear_l}};
+            wire [27:0] kept_l  = clear_l ? 28'd0 : sum_l;
             wire        sign_l  = sign_c && !nan_l;
 
             wire        keep_s, nan_s, sub_s, sign_ls;
-            wire [4:0]  by_s;
             wire [7:0]  exp_l;
             wire [27:0] sum_s;
-            inc_lane_cut #(.WIDTH(45), .CUT(CUT_L)) u_l (.clk(clk), .en(en),
-                .d({int_l || clear_l, nan_l, sub_l, sign_l, zeros, exp_c, kept_l}),
-                .q({keep_s, nan_s, sub_s, sign_ls, by_s, exp_l, sum_s}));
+            inc_lane_cut #(.WIDTH(40), .CUT(CUT_L)) u_l (.clk(clk), .en(en),
+                .d({int_l || clear_l, nan_l, sub_l, sign_l, exp_c, kept_l}),
+                .q({keep_s, nan_s, sub_s, sign_ls, exp_l, sum_s}));
 
             // S. The leading one of a normal number comes to norm[27].
-            wire [27:0] norm   = sum_s << by_s;
+            wire [4:0]  by_s;
+            wire [27:0] norm;
+            if (STAGES >= 4) begin : gen_count_later
+                // Nine more registers, and the group is chosen behind the cut, while the sum is shifted by whole groups.
+                wire [1:0]  eights_s;
+                wire [11:0] zeros8_s;
+                inc_lane_cut #(.WIDTH(14), .CUT(1)) u_count (.clk(clk), .en(en), .d({eights, zeros8}), .q({eights_s, zeros8_s}));
+                wire [2:0]  ones_s = eights_s[1] ? (eights_s[0] ? zeros8_s[2:0] : zeros8_s[5:3])
+                                                 : (eights_s[0] ? zeros8_s[8:6] : zeros8_s[11:9]);
+                wire [27:0] norm16 = eights_s[1] ? {sum_s[11:0], 16'd0} : sum_s;
+                wire [27:0] norm8  = eights_s[0] ? {norm16[19:0], 8'd0} : norm16;
+                assign by_s = {eights_s, ones_s};
+                assign norm = norm8 << ones_s;
+            end else begin : gen_count
+                wire [2:0]  zeros8_hi = any8[3] ? zeros8[11:9] : zeros8[8:6];
+                wire [2:0]  zeros8_lo = any8[1] ? zeros8[5:3] : zeros8[2:0];
+                inc_lane_cut #(.WIDTH(5), .CUT(CUT_L)) u_count (.clk(clk), .en(en),
+                    .d({eights, any16 ? zeros8_hi : zeros8_lo}), .q(by_s));
+                assign norm = sum_s << by_s;
+            end
             wire        sign_s = sign_ls && !(sub_s && sum_s == 28'd0);
             wire [7:0]  exp_s  = exp_l - {3'd0, by_s & {5{!keep_s}}};
             wire        keep_r, sign_r, top_r, round_r, sticky_r;

@@ -5,15 +5,13 @@ package messagecsr_test
 import (
 	"testing"
 
-	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/messagecsr"
 )
 
 func mini() messagecsr.MessageCSR {
-	return messagecsr.MessageCSR{AxilW: 16, MessageBytes: 4096, Window: 2, MTUBytes: 1024, Least: 256, Groups: 2, EPW: 3, EIW: 4, MaskW: 5,
-		All: len(contract.Counters(1)), Counters: len(contract.Counters(3))}
+	return messagecsr.MessageCSR{AxilW: 16, MessageBytes: 4096, Window: 2, MTUBytes: 1024, Least: 256, Groups: 2, EPW: 3, EIW: 4, MaskW: 5}
 }
 
 func with(change func(*messagecsr.MessageCSR)) messagecsr.MessageCSR {
@@ -35,15 +33,5 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *mc) { p.AxilW = 15 }), Params: []graph.Param{{Name: "AXIL_W", Value: 15}}, Rule: "AXIL_W must be 16 to 18"},
 		{Leaf: with(func(p *mc) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: "GROUPS must be 1 to 64 and fit EI_W - EP_W bits"},
 		{Leaf: with(func(p *mc) { p.EPW = 6 }), Params: []graph.Param{{Name: "MASK_W", Value: 9}}, Rule: "EP_W must be 1 to 5 and MASK_W at most 2**EP_W"},
-		{Leaf: with(func(p *mc) { p.All-- }), Params: []graph.Param{{Name: "ALL", Value: mini().All - 1}},
-			Rule: "ALL must be the number of the mode's counters, COUNTERS the number of those before its own"},
 	})
-}
-
-// With groups that can be parked there is one counter more, and it is here.
-func TestParkingDescription(t *testing.T) {
-	t.Parallel()
-	parks := with(func(p *messagecsr.MessageCSR) { p.Park, p.All = 1, p.All+1 })
-	hdltest.Check(t, []graph.Describer{parks}, []hdltest.Refused{{Leaf: with(func(p *messagecsr.MessageCSR) { p.Park = 1 }), Params: []graph.Param{{Name: "ALL", Value: mini().All}},
-		Rule: "ALL must be the number of the mode's counters, COUNTERS the number of those before its own"}})
 }

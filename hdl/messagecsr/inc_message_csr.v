@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_message_csr: the registers and counters that Mode I adds, before those of inc_csr.
+// inc_message_csr: the registers that Mode I adds, before those of inc_csr.
 //
 // Contract
-//   access      an AXI4-Lite slave, s_axil_*. What is not here goes to inc_csr, m_axil_*, which has Mode III's registers, and so does its answer.
+//   access      an AXI4-Lite slave, s_axil_*. What is not here goes to inc_csr, m_axil_*, which has Mode III's registers and all counters, and
+//               so does its answer.
 //               The same rules hold: 32 bits at a time, no writes to the settings of a group that is enabled, SLVERR outside the map
-//   here        PARAM_MODE, PARAM_MESSAGE_BYTES, PARAM_WINDOW_MESSAGES, ACK_EVERY, GROUP_MESSAGES, GROUP_RELEASE, GROUP_REFUSED, the last three
-//               words of an endpoint, and the counters that Mode III does not have
+//   here        PARAM_MODE, PARAM_MESSAGE_BYTES, PARAM_WINDOW_MESSAGES, ACK_EVERY, GROUP_MESSAGES, GROUP_RELEASE, GROUP_REFUSED, and the last
+//               three words of an endpoint
 //   latency     write response 4 cycles after address and data are both there, 8 of what goes to inc_csr; read data 8 cycles after the address,
-//               of a counter 9 and more
+//               of what goes to inc_csr 4 more than that takes
 //   throughput  one write and one read at a time, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
 //   tables      out_ep_we and out_* are inc_csr's tbl_* and, of the words that are here, its own, in the cycle before the answer
-//   counters    of 64 bits. They are copied when inc_csr is told to copy its own; a read of one that is here makes it do that too.
-//               Its own are copied one after the other, up to some 110 cycles apart from these: the snapshot is not of one moment
 `ifdef INC_RELEASE
 //   groups      grp_refused refuses, beside what in_refused does, the start of a group with an illegal path MTU at an endpoint of its
 //               masks or at its parent
@@ -36,12 +35,7 @@ module inc_message_csr #(
     parameter GROUPS   = 2,
     parameter EP_W     = 3,
     parameter EI_W     = 4,
-    parameter MASK_W   = 5,
-    // all counters, and those of inc_csr, Mode III's
-    parameter ALL      = 60,
-    // contract: parameter 3
-    parameter COUNTERS = 53
-    // contract: end
+    parameter MASK_W   = 5
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -105,7 +99,6 @@ module inc_message_csr #(
     output wire [GROUPS-1:0]       grp_whole,
     input  wire [GROUPS-1:0]       in_overlap,
     output wire [GROUPS-1:0]       grp_overlap,
-    input  wire [GROUPS*MASK_W-1:0] grp_invalid,
 `ifdef INC_POISON
     // groups that met a double error of the payload memory
     input  wire [GROUPS-1:0]       grp_poisoned,
@@ -115,46 +108,27 @@ module inc_message_csr #(
     output wire [GROUPS-1:0]       grp_release,
     output wire [GROUPS*23-1:0]    grp_iteration,
 `endif
-
-    // all of the mode's counters, and those that inc_csr has
-    input  wire [ALL-1:0]          count,
-    output wire [COUNTERS-1:0]     out_count
+    input  wire [GROUPS*MASK_W-1:0] grp_invalid
 );
 
     localparam GRP_W = EI_W > EP_W ? EI_W - EP_W : 1;
-    localparam OWN   = ALL - COUNTERS;
-
-    // contract: counters 1
-    localparam C_TX_INVALID = 53, C_COUNT = 60;
-    // contract: end
-`ifdef INC_PARK
-    // contract: parking 1
-    localparam C_PARKED_COUNT = 61;
-    // contract: end
-`endif
     // contract: registers 1
-    localparam F_COUNTER_SNAPSHOT_HOLD = 0, F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0,
-               W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0,
-               F_GROUP_MESSAGES_RELEASE = 1, F_GROUP_RELEASE_MESSAGES = 0, W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0,
-               F_GROUP_REFUSED_POISONED = 31, F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
+    localparam F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0, W_GROUP_PARENT_ENDPOINT = 8,
+               F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0, F_GROUP_MESSAGES_RELEASE = 1,
+               F_GROUP_RELEASE_MESSAGES = 0, W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0, F_GROUP_REFUSED_POISONED = 31,
+               F_EP_RQ_PSN_PSN = 0, W_EP_RQ_PSN_PSN = 24, F_EP_SQ_PSN_PSN = 0, W_EP_SQ_PSN_PSN = 24, F_EP_PATH_MTU_BYTES = 0,
+               W_EP_PATH_MTU_BYTES = 13;
     localparam [3:0] WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5, WORD_GROUP_PARENT = 4'd7, WORD_EP_RQ_PSN = 4'd10,
-                     WORD_EP_PATH_MTU = 4'd12, NUM_EP_WORDS = 4'd13;
+                     WORD_EP_SQ_PSN = 4'd11, WORD_EP_PATH_MTU = 4'd12, NUM_EP_WORDS = 4'd13;
     localparam [7:0] R_ACK_EVERY_PACKETS = 8'd16;
-    localparam [15:0] AT_PARAM_MODE = 16'h0002, AT_COUNTER_SNAPSHOT = 16'h000F, AT_PARAM_MESSAGE_BYTES = 16'h0012,
-                      AT_PARAM_WINDOW_MESSAGES = 16'h0013, AT_ACK_EVERY = 16'h0014, AT_COUNTER = 16'h0200, AT_COUNTER_HIGH = 16'h0300,
-                      AT_GROUP_MESSAGES = 16'h0880, AT_GROUP_RELEASE = 16'h08C0, AT_GROUP_REFUSED = 16'h0900, AT_EP_CTRL = 16'h2000;
+    localparam [15:0] AT_PARAM_MODE = 16'h0002, AT_PARAM_MESSAGE_BYTES = 16'h0012, AT_PARAM_WINDOW_MESSAGES = 16'h0013,
+                      AT_ACK_EVERY = 16'h0014, AT_GROUP_MESSAGES = 16'h0880, AT_GROUP_RELEASE = 16'h08C0, AT_GROUP_REFUSED = 16'h0900,
+                      AT_EP_CTRL = 16'h2000;
     localparam [31:0] M_EP_RQ_PSN = 32'h00FF_FFFF, M_EP_SQ_PSN = 32'h00FF_FFFF, M_EP_PATH_MTU = 32'h0000_1FFF;
     // contract: end
 
 `ifndef __ICARUS__
     generate
-`ifdef INC_PARK
-        if (ALL != C_PARKED_COUNT || C_TX_INVALID != COUNTERS) begin : gen_bad_counters
-`else
-        if (ALL != C_COUNT || C_TX_INVALID != COUNTERS) begin : gen_bad_counters
-`endif
-            $error("inc_message_csr: ALL must be the number of the mode's counters, COUNTERS the number of those before its own");
-        end
         if (AXIL_W < 16 || AXIL_W > 18) begin : gen_bad_axil
             $error("inc_message_csr: AXIL_W must be 16 to 18");
         end
@@ -168,20 +142,18 @@ module inc_message_csr #(
 `endif
 
     localparam [1:0]  OKAY = 2'b00, SLVERR = 2'b10;
-    localparam [15:0] N_GROUP = GROUPS[15:0], N_ALL = ALL[15:0], N_CSR = COUNTERS[15:0];
+    localparam [15:0] N_GROUP = GROUPS[15:0];
     localparam [15:0] END_ENDPOINT = (N_GROUP << EP_W) + (AT_EP_CTRL >> 4);
     localparam [EP_W:0] MASK_COUNT = MASK_W[EP_W:0];
 
-    // what an address leads to, at most one: {endpoint, refused, release, messages, high word of a counter, counter, single}
-    function [6:0] target(input [15:0] a);
+    // what an address leads to, at most one: {endpoint, refused, release, messages, single}
+    function [4:0] target(input [15:0] a);
         begin
             target[0] = a == AT_PARAM_MODE || a == AT_PARAM_MESSAGE_BYTES || a == AT_PARAM_WINDOW_MESSAGES || a == AT_ACK_EVERY;
-            target[1] = a >= AT_COUNTER + N_CSR && a < AT_COUNTER + N_ALL;
-            target[2] = a >= AT_COUNTER_HIGH + N_CSR && a < AT_COUNTER_HIGH + N_ALL;
-            target[3] = a >= AT_GROUP_MESSAGES && a < AT_GROUP_MESSAGES + N_GROUP;
-            target[4] = a >= AT_GROUP_RELEASE && a < AT_GROUP_RELEASE + N_GROUP;
-            target[5] = a >= AT_GROUP_REFUSED && a < AT_GROUP_REFUSED + N_GROUP;
-            target[6] = a >= AT_EP_CTRL && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] >= WORD_EP_RQ_PSN && a[3:0] < NUM_EP_WORDS;
+            target[1] = a >= AT_GROUP_MESSAGES && a < AT_GROUP_MESSAGES + N_GROUP;
+            target[2] = a >= AT_GROUP_RELEASE && a < AT_GROUP_RELEASE + N_GROUP;
+            target[3] = a >= AT_GROUP_REFUSED && a < AT_GROUP_REFUSED + N_GROUP;
+            target[4] = a >= AT_EP_CTRL && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] >= WORD_EP_RQ_PSN && a[3:0] < NUM_EP_WORDS;
         end
     endfunction
 
@@ -200,22 +172,22 @@ module inc_message_csr #(
     reg  [31:0]       w_reg;
     reg  [3:0]        strb_reg;
     reg  [1:0]        b_reg;
-    reg  [6:0]        w_to;
+    reg  [4:0]        w_to;
     wire [15:0]       waddr   = {{(18-AXIL_W){1'b0}}, aw_reg[AXIL_W-1:2]};
     wire [15:0]       w_word  = endpoint_word(waddr);
     wire [EI_W-1:0]   w_ei    = w_word[4 +: EI_W];
     wire [5:0]        w_group;
     wire [64:0]       enabled = {{(65-GROUPS){1'b0}}, grp_enable};
-    wire              w_locked = (w_to[3] || w_to[4] || w_to[6]) && enabled[{1'b0, w_group}];
+    wire              w_locked = (w_to[1] || w_to[2] || w_to[4]) && enabled[{1'b0, w_group}];
     wire              w_does  = w_state == W_ACT && strb_reg == 4'hF && !w_locked;
-    wire              w_own_ep = w_does && w_to[6] && {1'b0, w_ei[EP_W-1:0]} < MASK_COUNT;
+    wire              w_own_ep = w_does && w_to[4] && {1'b0, w_ei[EP_W-1:0]} < MASK_COUNT;
     generate
         if (EI_W > EP_W) begin : gen_write_group
             wire [EI_W+5:0] wide_ei = {6'd0, w_ei};
-            assign w_group = w_to[6] ? wide_ei[EP_W +: 6] : waddr[5:0];
+            assign w_group = w_to[4] ? wide_ei[EP_W +: 6] : waddr[5:0];
             wire unused_wide = &{1'b0, wide_ei};
         end else begin : gen_write_one
-            assign w_group = w_to[6] ? 6'd0 : waddr[5:0];
+            assign w_group = w_to[4] ? 6'd0 : waddr[5:0];
         end
     endgenerate
 
@@ -231,8 +203,6 @@ module inc_message_csr #(
     assign m_axil_bready  = w_state == W_PASS;
 
     reg [7:0] ack_every_reg;
-    reg       hold_reg;
-    wire      holds = m_axil_bready && m_axil_bvalid && m_axil_bresp == OKAY && waddr == AT_COUNTER_SNAPSHOT;
 
     always @(posedge clk) begin
         if (s_axil_awready && s_axil_awvalid) begin
@@ -258,9 +228,9 @@ module inc_message_csr #(
                 end
             end
             W_LOOK: begin
-                passes_aw <= w_to == 7'd0;
-                passes_w  <= w_to == 7'd0;
-                w_state   <= w_to == 7'd0 ? W_PASS : W_ACT;
+                passes_aw <= w_to == 5'd0;
+                passes_w  <= w_to == 5'd0;
+                w_state   <= w_to == 5'd0 ? W_PASS : W_ACT;
             end
             W_ACT: begin
                 b_reg   <= w_does ? OKAY : SLVERR;
@@ -283,9 +253,6 @@ module inc_message_csr #(
         if (w_does && waddr == AT_ACK_EVERY) begin
             ack_every_reg <= w_reg[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS];
         end
-        if (holds) begin
-            hold_reg <= w_reg[F_COUNTER_SNAPSHOT_HOLD];
-        end
         if (rst) begin
             w_state       <= W_TAKE;
             aw_full       <= 1'b0;
@@ -293,7 +260,6 @@ module inc_message_csr #(
             passes_aw     <= 1'b0;
             passes_w      <= 1'b0;
             ack_every_reg <= R_ACK_EVERY_PACKETS;
-            hold_reg      <= 1'b0;
         end
     end
 
@@ -308,14 +274,33 @@ module inc_message_csr #(
     assign out_word  = w_own_ep ? w_word[3:0] : tbl_word;
     assign out_data  = w_own_ep ? w_reg & (w_word[3:0] == WORD_EP_PATH_MTU ? MTU_BITS : PSN_BITS) : tbl_data;
 
-    wire [23:0]     ep_value;
     wire [15:0]     raddr;
     reg  [15:0]     r_word;
     wire [EI_W-1:0] r_ei = r_word[4 +: EI_W];
     reg             r_reads;
-    inc_ram_1r1w #(.WORDS(4 << EI_W), .BITS(24), .ADDR_W(EI_W + 2)) u_endpoints (
-        .clk(clk), .we(out_ep_we && out_word >= WORD_EP_RQ_PSN), .waddr({out_index, out_word[1:0]}), .wdata(out_data[23:0]),
-        .re(r_reads), .raddr({r_ei, r_word[1:0]}), .rdata(ep_value));
+
+    // A table for each, as the blocks have that go by them: so nothing is kept of endpoints that there are none of, and in flip-flops they are
+    // the same ones.
+    localparam RECORDS = GROUPS * MASK_W > 2 ? GROUPS * MASK_W : 2;
+    localparam INDEX_W = $clog2(RECORDS);
+    wire [INDEX_W-1:0] out_at, r_at;
+    wire               out_there, r_there;
+    wire               table_we = out_ep_we && out_there;
+    wire [23:0]        rq_psn, sq_psn;
+    wire [12:0]        path_mtu;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_out_index (
+        .ei(out_index), .index(out_at), .present(out_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_read_index (
+        .ei(r_ei), .index(r_at), .present(r_there));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_rq_psn (
+        .clk(clk), .we(table_we && out_word == WORD_EP_RQ_PSN), .waddr(out_at), .wdata(out_data[F_EP_RQ_PSN_PSN +: W_EP_RQ_PSN_PSN]),
+        .re(r_reads), .raddr(r_at), .rdata(rq_psn));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_sq_psn (
+        .clk(clk), .we(table_we && out_word == WORD_EP_SQ_PSN), .waddr(out_at), .wdata(out_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
+        .re(r_reads), .raddr(r_at), .rdata(sq_psn));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(13), .ADDR_W(INDEX_W)) u_path_mtu (
+        .clk(clk), .we(table_we && out_word == WORD_EP_PATH_MTU), .waddr(out_at), .wdata(out_data[F_EP_PATH_MTU_BYTES +: W_EP_PATH_MTU_BYTES]),
+        .re(r_reads), .raddr(r_at), .rdata(path_mtu));
 
     // ---- settings of groups, and which groups may start ----
 
@@ -369,10 +354,10 @@ module inc_message_csr #(
                 if (here && tbl_word == WORD_GROUP_PARENT) begin
                     parent_reg <= {tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]};
                 end
-                if (w_does && w_to[3] && waddr[5:0] == g[5:0]) begin
+                if (w_does && w_to[1] && waddr[5:0] == g[5:0]) begin
                     messages_reg[2*g +: 2] <= w_reg[1:0];
                 end
-                if (w_does && w_to[4] && waddr[5:0] == g[5:0]) begin
+                if (w_does && w_to[2] && waddr[5:0] == g[5:0]) begin
                     release_reg[23*g +: 23] <= w_reg[F_GROUP_RELEASE_MESSAGES +: W_GROUP_RELEASE_MESSAGES];
                 end
                 if (rst) begin
@@ -413,63 +398,25 @@ module inc_message_csr #(
         end
     endgenerate
 
-    // ---- counters ----
-
-    assign out_count = count[COUNTERS-1:0];
-
-    // A counter's high word steps a cycle behind its low one, and is copied a cycle behind it.
-    reg  [64*OWN-1:0] counted, copied;
-    reg  [OWN-1:0]    carry_reg;
-    reg               copies_reg;
-    wire              copies;
-    generate
-        for (g = 0; g < OWN; g = g + 1) begin : gen_counter
-            wire [32:0] low = {1'b0, counted[64*g +: 32]} + {32'd0, count[COUNTERS+g]};
-            always @(posedge clk) begin
-                counted[64*g +: 32]    <= low[31:0];
-                carry_reg[g]           <= low[32];
-                counted[64*g+32 +: 32] <= counted[64*g+32 +: 32] + {31'd0, carry_reg[g]};
-                if (copies) begin
-                    copied[64*g +: 32] <= counted[64*g +: 32];
-                end
-                if (copies_reg) begin
-                    copied[64*g+32 +: 32] <= counted[64*g+32 +: 32];
-                end
-                if (rst) begin
-                    counted[64*g +: 64] <= 64'd0;
-                    copied[64*g +: 64]  <= 64'd0;
-                    carry_reg[g]        <= 1'b0;
-                end
-            end
-        end
-    endgenerate
-
-    always @(posedge clk) begin
-        copies_reg <= copies;
-    end
-
-    // ---- read: of what is here too inc_csr reads something, a counter of a counter, else the first register ----
+    // ---- read: of what is here too inc_csr reads something, the first register ----
 
     localparam [2:0] R_TAKE = 3'd0, R_LOOK = 3'd1, R_PASS = 3'd2, R_GIVE = 3'd3, R_ANSWER = 3'd4;
 
     reg  [2:0]        r_state;
     reg               passes_ar;
     reg  [AXIL_W-1:0] ar_reg;
-    reg  [6:0]        r_to;
+    reg  [4:0]        r_to;
     reg  [31:0]       r_reg;
     reg  [1:0]        rresp_reg;
     assign raddr  = {{(18-AXIL_W){1'b0}}, ar_reg[AXIL_W-1:2]};
-    reg  [15:0]       r_count;                 // of the counters that are here
-    wire              r_counter = raddr[15:8] == AT_COUNTER[15:8];
 
     assign s_axil_arready = ready && r_state == R_TAKE;
     assign s_axil_rvalid  = r_state == R_ANSWER;
     assign s_axil_rdata   = r_reg;
     assign s_axil_rresp   = rresp_reg;
-    assign m_axil_araddr  = r_to == 7'd0 ? ar_reg : r_counter ? {AT_COUNTER[AXIL_W-3:0], 2'd0} : {AXIL_W{1'b0}};
+    assign m_axil_araddr  = r_to == 5'd0 ? ar_reg : {AXIL_W{1'b0}};
     assign m_axil_arvalid = passes_ar;
     assign m_axil_rready  = r_state == R_PASS;
-    assign copies = (r_state == R_LOOK && r_counter && !hold_reg) || (holds && w_reg[F_COUNTER_SNAPSHOT_HOLD]);
 
     reg [31:0] value;
     integer k;
@@ -484,20 +431,15 @@ module inc_message_csr #(
                 default:                  value[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS] = ack_every_reg;
             endcase
         end
-        for (k = 0; k < OWN; k = k + 1) begin
-            if (r_count[7:0] == k[7:0]) begin
-                value = value | (r_to[1] ? copied[64*k +: 32] : r_to[2] ? copied[64*k+32 +: 32] : 32'd0);
-            end
-        end
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (raddr[5:0] == k[5:0]) begin
-                if (r_to[3]) begin
+                if (r_to[1]) begin
                     value[1:0] = messages_reg[2*k +: 2];
                 end
-                if (r_to[4]) begin
+                if (r_to[2]) begin
                     value[F_GROUP_RELEASE_MESSAGES +: W_GROUP_RELEASE_MESSAGES] = release_reg[23*k +: 23];
                 end
-                if (r_to[5]) begin
+                if (r_to[3]) begin
                     value[F_GROUP_REFUSED_MASK +: MASK_W] = grp_invalid[MASK_W*k +: MASK_W];
 `ifdef INC_POISON
                     value[F_GROUP_REFUSED_POISONED] = grp_poisoned[k];
@@ -505,8 +447,8 @@ module inc_message_csr #(
                 end
             end
         end
-        if (r_to[6] && {1'b0, r_ei[EP_W-1:0]} < MASK_COUNT) begin
-            value[23:0] = ep_value;
+        if (r_to[4] && r_there) begin
+            value[23:0] = r_word[3:0] == WORD_EP_RQ_PSN ? rq_psn : r_word[3:0] == WORD_EP_SQ_PSN ? sq_psn : {11'd0, path_mtu};
         end
     end
 
@@ -514,7 +456,6 @@ module inc_message_csr #(
         r_reads <= r_state == R_LOOK;
         // there with r_to
         r_word  <= endpoint_word(raddr);
-        r_count <= raddr - N_CSR;
         if (m_axil_arready) begin
             passes_ar <= 1'b0;
         end
@@ -538,7 +479,7 @@ module inc_message_csr #(
                 end
             end
             R_GIVE: begin
-                if (r_to != 7'd0) begin
+                if (r_to != 5'd0) begin
                     r_reg <= value;
                 end
                 r_state <= R_ANSWER;
@@ -556,7 +497,7 @@ module inc_message_csr #(
         end
     end
 
-    wire unused_bits = &{1'b0, tbl_index, tbl_data, aw_reg[1:0], ar_reg[1:0], w_word, r_word, r_count, out_data, out_index};
+    wire unused_bits = &{1'b0, tbl_index, tbl_data, aw_reg[1:0], ar_reg[1:0], w_word, r_word, out_data, out_index};
 
 endmodule
 

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
 )
 
-// MessageCSR is inc_message_csr: what Mode I adds to the registers. Its contract is the head of inc_message_csr.v.
+// MessageCSR is inc_message_csr: the registers that Mode I adds. Its contract is the head of inc_message_csr.v.
 type MessageCSR struct {
 	// AxilW: bits of a byte address, 16 to 18.
 	AxilW int
@@ -22,10 +21,6 @@ type MessageCSR struct {
 	Groups int
 	// EPW: bits of an endpoint's index in its group, 1 to 5. EIW: in the table. MaskW: of an endpoint mask; at most 2**EPW.
 	EPW, EIW, MaskW int
-	// All: number of the mode's counters, Counters: of those that inc_csr has.
-	All, Counters int
-	// Park: 1 if groups can be parked, else 0. What that adds to the counters is here, behind Mode I's; its registers are inc_csr's.
-	Park int
 	// Poison: 1 if a double error of the payload memory ends what its group sends, else 0.
 	Poison int
 	// Release: 1 if groups may ask for releases, else 0.
@@ -38,15 +33,10 @@ func (p MessageCSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.AxilW < 16 || p.AxilW > 18, "AXIL_W must be 16 to 18")
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
-	rules.Refuse(p.All != len(contract.Params{Mode: 1, Park: p.Park != 0}.Counters()) || p.Counters != len(contract.Counters(3)),
-		"ALL must be the number of the mode's counters, COUNTERS the number of those before its own")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
 	var macros []string
-	if p.Park != 0 {
-		macros = append(macros, leaf.ParkMacro)
-	}
 	if p.Poison != 0 {
 		macros = append(macros, leaf.PoisonMacro)
 	}
@@ -57,21 +47,29 @@ func (p MessageCSR) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: 4 * leaf.Pow2(p.EIW), Bits: 24, AddrW: p.EIW + 2}.Module()
+	at := ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+	index, err := at.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_message_csr: %w", err)
 	}
+	memory, err := ram.RAM{Words: max(at.Words(), 2), Bits: 24, AddrW: at.IndexW()}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_message_csr: %w", err)
+	}
+	table := func(path string, bits int) graph.Memory {
+		return graph.Memory{Path: path, Words: max(at.Words(), 2), Bits: bits, Role: "table", Module: "inc_ram_1r1w"}
+	}
 	return &graph.Module{
 		Name: "inc_message_csr", Block: "Registers", Source: source, Latency: "4 cycles",
-		Purpose: "the registers and counters that Mode I adds",
+		Purpose: "the registers that Mode I adds",
 		Params: []graph.Param{
 			{Name: "AXIL_W", Value: p.AxilW}, {Name: "MESSAGE_BYTES", Value: p.MessageBytes}, {Name: "WINDOW", Value: p.Window},
 			{Name: "MTU_BYTES", Value: p.MTUBytes}, {Name: "LEAST", Value: p.Least}, {Name: "GROUPS", Value: p.Groups}, {Name: "EP_W", Value: p.EPW},
-			{Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "ALL", Value: p.All}, {Name: "COUNTERS", Value: p.Counters},
+			{Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW},
 		},
 		Ports:      p.ports(),
-		Memories:   []graph.Memory{{Path: "u_endpoints", Words: 4 * leaf.Pow2(p.EIW), Bits: 24, Role: "table", Module: "inc_ram_1r1w"}},
-		Submodules: []*graph.Module{memory},
+		Memories:   []graph.Memory{table("u_rq_psn", 24), table("u_sq_psn", 24), table("u_path_mtu", 13)},
+		Submodules: []*graph.Module{memory, index},
 	}, nil
 }
 
@@ -86,7 +84,7 @@ func (p MessageCSR) axil(prefix string, in, out func(string, int) graph.Port) []
 	}
 }
 
-// ports are those of the Verilog: both slaves, tables on their way, groups, counters.
+// ports are those of the Verilog: both slaves, tables on their way, groups.
 func (p MessageCSR) ports() []graph.Port {
 	var poisoned, releases []graph.Port
 	if p.Poison != 0 {
@@ -105,9 +103,8 @@ func (p MessageCSR) ports() []graph.Port {
 			leaf.Out("out_ep_we", 1), leaf.Out("out_index", p.EIW), leaf.Out("out_word", 4), leaf.Out("out_data", 32),
 			leaf.In("grp_enable", p.Groups), leaf.In("grp_start", p.Groups), leaf.In("in_refused", p.Groups), leaf.Out("grp_refused", p.Groups), leaf.Out("grp_whole", p.Groups),
 			leaf.In("in_overlap", p.Groups), leaf.Out("grp_overlap", p.Groups),
-			leaf.In("grp_invalid", p.Groups*p.MaskW),
 		},
 		poisoned,
 		releases,
-		[]graph.Port{leaf.In("count", p.All), leaf.Out("out_count", p.Counters)})
+		[]graph.Port{leaf.In("grp_invalid", p.Groups*p.MaskW)})
 }

@@ -54,13 +54,13 @@ type bench struct {
 	ackEvery          uint32
 	messages, release []uint32
 	words             map[[2]int]uint32 // of endpoints, by index and number
+	judged            map[[2]int]uint32 // those of path MTUs, two cycles behind the word
+	written           [][2]int          // words that are not judged yet
 	in, out           []uint64
 	parent            []int // −1: none
 	started           []bool
 	refusedLast       []bool // of the start that was the last
 	refusesNow        uint64
-	counted, copied   []uint64
-	held              bool
 
 	// what stands for inc_csr
 	took            int  // cycles that it takes
@@ -68,7 +68,7 @@ type bench struct {
 	writes, reads   *doing
 	seenWords       []word
 	passed          []access // what came to it since the last look
-	busy            bool     // counters step, groups start
+	busy            bool     // groups start
 	own             *own     // the write at hand
 	half            int      // of address and data of that those that were taken
 	taken, answered uint64   // cycles of the access at hand
@@ -101,9 +101,9 @@ type doing struct {
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p messagecsr.MessageCSR, seed uint64) *bench {
-	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, rng: rand.New(rand.NewPCG(seed, 5)), regs: registers(t), words: map[[2]int]uint32{}, took: 4, quick: true, met: map[bool]int{},
+	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, rng: rand.New(rand.NewPCG(seed, 5)), regs: registers(t), words: map[[2]int]uint32{}, judged: map[[2]int]uint32{}, took: 4, quick: true, met: map[bool]int{},
 		messages: make([]uint32, p.Groups), release: make([]uint32, p.Groups), in: make([]uint64, p.Groups), out: make([]uint64, p.Groups), parent: make([]int, p.Groups),
-		started: make([]bool, p.Groups), refusedLast: make([]bool, p.Groups), counted: make([]uint64, p.All-p.Counters), copied: make([]uint64, p.All-p.Counters)}
+		started: make([]bool, p.Groups), refusedLast: make([]bool, p.Groups)}
 	b.ackEvery = b.regs["ACK_EVERY"].Reset
 	var err error
 	b.master, err = axil.New(b.Model, "s_axil")
@@ -164,7 +164,7 @@ func (b *bench) bits(number int) uint32 {
 
 // answerOf is what stands for inc_csr says of an address.
 func answerOf(addr uint64) (data uint32, resp uint64) {
-	if addr != 0 && addr != contract.CounterBase && addr>>2%7 == 5 {
+	if addr != 0 && addr>>2%7 == 5 {
 		resp = axil.SLVERR
 	}
 	return uint32(addr*2654435761) ^ 0x5A5A5A5A, resp
@@ -187,14 +187,10 @@ func (b *bench) drive() {
 		b.Set("m_axil_rdata", uint64(data))
 		b.Set("m_axil_rresp", resp)
 	}
-	steps, starts := uint64(0), uint64(0)
-	if b.busy {
-		steps = b.rng.Uint64() & b.rng.Uint64() & (1<<b.p.All - 1)
-		if b.rng.IntN(8) == 0 {
-			starts = b.rng.Uint64N(1 << b.p.Groups)
-		}
+	starts := uint64(0)
+	if b.busy && b.rng.IntN(8) == 0 {
+		starts = b.rng.Uint64N(1 << b.p.Groups)
 	}
-	b.Set("count", steps)
 	b.Set("grp_start", starts)
 	b.Set("in_refused", b.rng.Uint64N(1<<b.p.Groups))
 	b.Set("in_overlap", b.rng.Uint64N(1<<b.p.Groups))
@@ -208,7 +204,7 @@ func (b *bench) illegal(g int) bool {
 	}
 	bad := b.messages[g]&2 != 0
 	for e := range b.p.MaskW {
-		switch mtu := b.words[[2]int{g<<b.p.EPW | e, 12}]; mtu {
+		switch mtu := b.judged[[2]int{g<<b.p.EPW | e, 12}]; mtu {
 		case 256, 512, 1024:
 		default:
 			bad = bad || tree>>e&1 != 0
@@ -222,7 +218,6 @@ func (b *bench) sample() {
 	if b.Is("rst") {
 		return
 	}
-	require.Equal(b.t, b.Get("count")&(1<<b.p.Counters-1), b.Get("out_count"))
 	if b.Is("out_ep_we") {
 		if b.own != nil && b.own.name != "" {
 			require.Equal(b.t, b.own.taken+3, b.Now(), "in the cycle before the answer")
@@ -230,21 +225,15 @@ func (b *bench) sample() {
 		b.seenWords = append(b.seenWords, word{int(b.Get("out_index")), int(b.Get("out_word")), uint32(b.Get("out_data"))})
 	}
 	b.groups()
+	for _, at := range b.written {
+		b.judged[at] = b.words[at]
+	}
+	b.written = b.written[:0]
 	if b.Is("m_axil_bvalid") && b.Is("m_axil_bready") {
-		if f := b.writes; f.Addr>>2 == uint64(b.regs["COUNTER_SNAPSHOT"].Offset)>>2 {
-			if _, resp := answerOf(f.Addr); resp == axil.OKAY {
-				if b.held = f.Data&1 != 0; b.held {
-					copy(b.copied, b.counted)
-				}
-			}
-		}
 		b.passed, b.writes = append(b.passed, b.writes.access), nil
 	}
 	if b.Is("m_axil_rvalid") && b.Is("m_axil_rready") {
 		b.passed, b.reads = append(b.passed, b.reads.access), nil
-	}
-	for i := range b.counted {
-		b.counted[i] += b.Get("count") >> (b.p.Counters + i) & 1
 	}
 	b.request()
 	b.takes()
@@ -254,9 +243,6 @@ func (b *bench) sample() {
 func (b *bench) takes() {
 	if b.Is("s_axil_arvalid") && b.Is("s_axil_arready") {
 		b.taken = b.Now()
-		if b.Get("s_axil_araddr")>>10 == contract.CounterBase>>10 && !b.held {
-			copy(b.copied, b.counted)
-		}
 	}
 	for _, channel := range []string{"s_axil_aw", "s_axil_w"} {
 		if b.Is(channel+"valid") && b.Is(channel+"ready") {
@@ -324,14 +310,14 @@ func (b *bench) groups() {
 func (b *bench) place(addr uint64) (name string, i int) {
 	addr &^= 3
 	for _, name := range []string{"PARAM_MODE", "PARAM_MESSAGE_BYTES", "PARAM_WINDOW_MESSAGES", "ACK_EVERY", "GROUP_MESSAGES", "GROUP_RELEASE", "GROUP_REFUSED",
-		"EP_RQ_PSN", "EP_SQ_PSN", "EP_PATH_MTU", "COUNTER", "COUNTER_HIGH"} {
+		"EP_RQ_PSN", "EP_SQ_PSN", "EP_PATH_MTU"} {
 		r := b.regs[name]
 		size := r.Size()
 		if r.Index == "ei" {
 			size = b.p.Groups << b.p.EPW
 		}
 		for i := range size {
-			if uint64(r.At(i)) == addr && (r.Index != "i" || i >= b.p.Counters) {
+			if uint64(r.At(i)) == addr {
 				return name, i
 			}
 		}
@@ -364,6 +350,7 @@ func (b *bench) expectWrite(name string, i int, v uint32, strobe uint8) (ok bool
 	case r.Index == "ei" && i&(1<<b.p.EPW-1) < b.p.MaskW:
 		w := word{Index: i, Number: int(r.Offset-b.regs["EP_CTRL"].Offset) / 4, Data: v}
 		b.words[[2]int{w.Index, w.Number}] = v
+		b.written = append(b.written, [2]int{w.Index, w.Number})
 		out = []word{w}
 	}
 	return true, out
@@ -386,10 +373,6 @@ func (b *bench) value(name string, i int) uint32 {
 		return b.release[i]
 	case name == "GROUP_REFUSED":
 		return uint32(b.Get("grp_invalid") >> (i * b.p.MaskW) & (1<<b.p.MaskW - 1))
-	case name == "COUNTER":
-		return uint32(b.copied[i-b.p.Counters])
-	case name == "COUNTER_HIGH":
-		return uint32(b.copied[i-b.p.Counters] >> 32)
 	case i&(1<<b.p.EPW-1) >= b.p.MaskW:
 		return 0
 	default:
@@ -496,7 +479,7 @@ func (b *bench) step(met map[string]int) {
 	}
 }
 
-// TestRandom: reads and writes of what is here and what is not, with pauses, inc_csr slow and quick, counters, starts of groups: every value, word,
+// TestRandom: reads and writes of what is here and what is not, with pauses, inc_csr slow and quick, starts of groups: every value, word,
 // refusal and latency is the model's.
 func TestRandom(t *testing.T) {
 	t.Parallel()
@@ -516,7 +499,7 @@ func TestRandom(t *testing.T) {
 		met["starts"] += b.met[false]
 	}
 	for _, what := range []string{"read ", "read PARAM_MODE", "read ACK_EVERY", "read GROUP_MESSAGES", "read GROUP_RELEASE", "read GROUP_REFUSED", "read EP_RQ_PSN",
-		"read EP_SQ_PSN", "read EP_PATH_MTU", "read COUNTER", "read COUNTER_HIGH", "written ", "written ACK_EVERY", "written GROUP_MESSAGES", "written GROUP_RELEASE",
+		"read EP_SQ_PSN", "read EP_PATH_MTU", "written ", "written ACK_EVERY", "written GROUP_MESSAGES", "written GROUP_RELEASE",
 		"written EP_RQ_PSN", "written EP_SQ_PSN", "written EP_PATH_MTU", "refused ", "refused EP_PATH_MTU", "refused GROUP_MESSAGES", "refused ACK_EVERY", "starts", "starts refused"} {
 		require.Greater(t, met[what], 5, what)
 	}

@@ -128,37 +128,17 @@ module inc_packet_buffer #(
         end
     endgenerate
 
-    // The oldest verdict stands in registers: all that a frame changes waits for it. The queue has those behind it.
-    reg               first_valid_reg;
-    reg  [ADDR_W+2:0] first_reg;
-    wire              more_valid;
-    wire [ADDR_W+2:0] more;
-    wire [ADDR_W+2:0] verdict = {end_addr, eof_err, eof_len_ok, eof_icrc_ok};
-    wire              free    = !first_valid_reg || vrd_pop;
-
-    assign vrd_valid = first_valid_reg;
-    assign {vrd_end, vrd_err, vrd_len_ok, vrd_icrc_ok} = first_reg;
-
-    inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(9)) u_verdicts (
+    // The oldest verdict stands in registers: all that a frame changes waits for it.
+    inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(1)) u_verdicts (
         .clk       (clk),
         .rst       (rst),
-        .push      (eof_valid && (more_valid || !free)),
-        .push_data (verdict),
+        .push      (eof_valid),
+        .push_data ({end_addr, eof_err, eof_len_ok, eof_icrc_ok}),
         .room      (verdict_room),
-        .valid     (more_valid),
-        .data      (more),
-        .pop       (more_valid && free)
+        .valid     (vrd_valid),
+        .data      ({vrd_end, vrd_err, vrd_len_ok, vrd_icrc_ok}),
+        .pop       (vrd_pop)
     );
-
-    always @(posedge clk) begin
-        if (free) begin
-            first_valid_reg <= more_valid || eof_valid;
-            first_reg       <= more_valid ? more : verdict;
-        end
-        if (rst) begin
-            first_valid_reg <= 1'b0;
-        end
-    end
 
 endmodule
 

@@ -51,7 +51,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_packet_buffer: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.AddrW + 3, DepthW: p.DepthW, Margin: 8}.Module()
+	fifo, err := stream.FIFO{Width: p.AddrW + 3, DepthW: p.DepthW, Margin: 8, Head: 1}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_packet_buffer: %w", err)
 	}

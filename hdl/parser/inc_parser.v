@@ -108,6 +108,9 @@ module inc_parser #(
     localparam BEAT_B    = START_B / BYTES;
     localparam LANE_A    = START_A % BYTES;
     localparam LANE_B    = START_B % BYTES;
+    // the beat with the pad count, behind the opcode and the lengths
+    localparam PAD_I     = 43 / BYTES;
+    localparam [3:0] PAD_BEAT      = PAD_I[3:0];
     localparam [4:0] HEADER_BEATS  = HDR_BEATS[4:0];
     localparam [4:0] PAY_BEAT_A    = BEAT_A[4:0];
     localparam [4:0] PAY_BEAT_B    = BEAT_B[4:0];
@@ -143,7 +146,8 @@ module inc_parser #(
 
     reg                ready_reg;
     reg                skip_reg;     // the frame that is coming in is bypassed
-    reg [2:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3 cycles ago
+    reg                bypass_reg;   // LookupTable said so a cycle ago
+    reg [3:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3, 4 cycles ago
     reg                r_skip;
     reg                r_valid;
     reg                r_last;
@@ -152,14 +156,19 @@ module inc_parser #(
     reg [8*BYTES-1:0]  r_data;
     reg [8*BYTES-1:0]  p_data;       // the beat that was in r_data when it was last valid, from the next cycle on
     reg [BYTES-1:0]    r_keep;
-    reg [3:0]          r_idx;        // beat index in the frame; stays at 15
-    reg [3:0]          next_idx;
-    // the number of the beat that comes; stays where no datagram reaches
+    reg                r_before, r_header;   // the beat is one before the header's last; is that one
+    reg                r_pad;                // has the pad count
+    reg                r_in_a, r_in_b;       // is not before the one in which the payload begins, without and with an immediate
+    reg                r_past_a, r_past_b;   // is behind that one
+    reg [3:0]          next_idx;     // beat index in the frame; stays at 15
+    // the number of the beat that comes, or of the one behind it where BYTES is at most 64; stays where no datagram reaches
+    localparam FIRST_I = BYTES > 64 ? 0 : 1;
+    localparam [17-LANE_W:0] FIRST_BEAT = FIRST_I[17-LANE_W:0];
     reg [17-LANE_W:0]  next_beat;
     reg [8*HDR_BYTES-1:0] h;         // byte i of the frame at [8*i +: 8]
 
-    // beats of the frame up to and with this one
-    wire [4:0] r_count = {1'b0, r_idx} + 5'd1;
+    // beats of the frame up to and with the one that comes
+    wire [4:0] next_count = {1'b0, next_idx} + 5'd1;
 
     wire take = s_axis_tvalid && ready_reg;
 
@@ -167,15 +176,16 @@ module inc_parser #(
 
     // A bypassed frame may already be leaving while it comes in. It must not wait for room that only frames behind it on
     // the output can make, so it takes none: its words are not kept, and only Forward can stop it. The decision belongs to
-    // the frame whose header was taken 3 cycles ago, if that one has not ended since.
+    // the frame whose header was taken 4 cycles ago, if that one has not ended since.
     wire take_last = take && s_axis_tlast;
-    wire skip      = skip_reg || (fwd_valid && fwd_bypass && ended_reg == 3'd0);
+    wire skip      = skip_reg || (bypass_reg && ended_reg == 4'd0);
 
     always @(posedge clk) begin
-        ready_reg <= room || (room_raw && skip && !take_last);
-        skip_reg  <= skip && !take_last;
-        ended_reg <= {ended_reg[1:0], take_last};
-        r_valid   <= take;
+        ready_reg  <= room || (room_raw && skip && !take_last);
+        skip_reg   <= skip && !take_last;
+        bypass_reg <= fwd_valid && fwd_bypass;
+        ended_reg  <= {ended_reg[2:0], take_last};
+        r_valid    <= take;
         // Nobody looks at them without r_valid, so they need not hold.
         r_data    <= s_axis_tdata;
         r_keep    <= s_axis_tkeep;
@@ -183,26 +193,33 @@ module inc_parser #(
             p_data <= r_data;
         end
         if (take) begin
-            r_skip <= skip;
-            r_last <= s_axis_tlast;
-            r_err  <= s_axis_tuser[0];
-            r_port <= s_axis_tuser[PORT_W:1];
-            r_idx  <= next_idx;
+            r_skip   <= skip;
+            r_last   <= s_axis_tlast;
+            r_err    <= s_axis_tuser[0];
+            r_port   <= s_axis_tuser[PORT_W:1];
+            r_before <= next_count < HEADER_BEATS;
+            r_header <= next_count == HEADER_BEATS;
+            r_pad    <= next_idx == PAD_BEAT;
+            r_in_a   <= next_count > PAY_BEAT_A;
+            r_in_b   <= next_count > PAY_BEAT_B;
+            r_past_a <= next_count > PAY_BEAT_A + 5'd1;
+            r_past_b <= next_count > PAY_BEAT_B + 5'd1;
             if (s_axis_tlast) begin
                 next_idx  <= 4'd0;
-                next_beat <= {(18-LANE_W){1'b0}};
+                next_beat <= FIRST_BEAT;
             end else begin
                 next_idx  <= next_idx == 4'd15 ? 4'd15 : next_idx + 4'd1;
                 next_beat <= next_beat[17-LANE_W] ? next_beat : next_beat + {{(17-LANE_W){1'b0}}, 1'b1};
             end
         end
         if (rst) begin
-            ready_reg <= 1'b0;
-            skip_reg  <= 1'b0;
-            ended_reg <= 3'd0;
-            r_valid   <= 1'b0;
-            next_idx  <= 4'd0;
-            next_beat <= {(18-LANE_W){1'b0}};
+            ready_reg  <= 1'b0;
+            skip_reg   <= 1'b0;
+            bypass_reg <= 1'b0;
+            ended_reg  <= 4'd0;
+            r_valid    <= 1'b0;
+            next_idx   <= 4'd0;
+            next_beat  <= FIRST_BEAT;
         end
     end
 
@@ -232,7 +249,7 @@ module inc_parser #(
     wire [7:0]  f_flags     = h[8*43 +: 8];
     wire [15:0] f_pkey      = {h[8*44 +: 8], h[8*45 +: 8]};
 
-    wire is_send   = f_opcode <= 8'h05;
+    wire is_send   = f_opcode[7:3] == 5'd0 && f_opcode[2:1] != 2'd3;
     wire has_imm   = f_opcode == 8'h03 || f_opcode == 8'h05;
     wire is_ack    = f_opcode == 8'h11;
     wire is_cnp    = f_opcode == 8'h81;
@@ -245,27 +262,36 @@ module inc_parser #(
     wire [17:0] off_len   = {12'd0, is_cnp, !is_cnp, 1'b1, has_ext, pad};
     wire [17:0] plen      = udp_len - off_len;          // negative when too short
     // the same of a send packet, which three bits of the opcode say; fewer or more bytes than there may be
-    wire [17:0] send_off  = {15'd3, f_opcode[2:0] == 3'd3 || f_opcode[2:0] == 3'd5, pad};
+    wire        send_imm  = f_opcode[2:0] == 3'd3 || f_opcode[2:0] == 3'd5;
+    wire [17:0] send_off  = {15'd3, send_imm, pad};
     wire [17:0] spare     = MTU + send_off - udp_len;   // negative when too long
-    wire        plen_neg  = udp_len < send_off;
     wire        long_pay  = spare[17];
-    wire        stores    = is_send && !plen_neg;
+    // Numbers as small as those are compared bit by bit, which takes no carry: up to 31 bytes, of which send_off is 24 and more, and up to 63.
+    wire        over_31   = f_udp_len[15:5] != 11'd0;
+    wire        over_63   = f_udp_len[15:6] != 10'd0;
+    wire        stores    = is_send && (over_31 || (f_udp_len[4:3] == 2'd3 && f_udp_len[2:0] > {send_imm, pad}));
     // no payload, nor pad bytes; nor all of what is before them
-    wire        udp_least = is_cnp ? f_udp_len == 16'd40 : has_ext ? f_udp_len == 16'd28 : f_udp_len == 16'd24;
-    wire        udp_short = is_cnp ? f_udp_len < 16'd40 : has_ext ? f_udp_len < 16'd28 : f_udp_len < 16'd24;
-    wire        len_ok    = {2'd0, f_total_len} == udp_len + 18'd20 && !udp_short
+    wire        at_40     = f_udp_len[5:3] == 3'd5, at_24 = f_udp_len[5:3] == 3'd3;
+    wire        udp_least = !over_63 && (is_cnp ? at_40 && f_udp_len[2:0] == 3'd0 : at_24 && f_udp_len[2:0] == {has_ext, 2'd0});
+    wire        udp_short = is_cnp ? !over_63 && (!f_udp_len[5] || f_udp_len[4:3] == 2'd0)
+                            : !over_31 && !(f_udp_len[4:3] == 2'd3 && (f_udp_len[2] || !has_ext));
+    // The total length is 20 more than UDP's: that one's inverse and it add up to 19. Where two numbers and a sum's bits say what the carries
+    // are, and the bits below say the same, none has to run.
+    wire [16:0] total_len = {1'b0, f_total_len};
+    wire [16:0] udp_not   = {1'b1, ~f_udp_len};
+    wire [16:0] carried   = total_len ^ udp_not ^ 17'd19;
+    wire [15:0] carries   = (total_len[15:0] & udp_not[15:0]) | ((total_len[15:0] | udp_not[15:0]) & ~16'd19);
+    wire        len_ok    = carried == {carries, 1'b0} && !udp_short
                             && (!(is_ack || is_cnp) || udp_least)
                             && (!is_send || (f_udp_len[1:0] == 2'd0 && !(udp_least && pad != 2'd0)));
     // plen is at most MTU where this counts, so plen + BYTES - 1 has room
     wire [17:0]        words_wide = (udp_len + (BEAT_BYTES - 18'd1) - send_off) >> LANE_W;
     wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
 
-    wire at_header = r_valid && (r_count == HEADER_BEATS || (r_last && r_count < HEADER_BEATS));
+    wire at_header = r_valid && (r_header || (r_last && r_before));
 
-    // the frame ends before byte 54
-    localparam BEAT_53_I = 53 / BYTES;
-    localparam [3:0] BEAT_53 = BEAT_53_I[3:0];
-    wire short_frame = r_last && (r_count <= {1'b0, BEAT_53} || (r_idx == BEAT_53 && !r_keep[53%BYTES]));
+    // the frame ends before byte 54; the beat with byte 53 is the one in which a payload without an immediate begins
+    wire short_frame = r_last && (!r_in_a || (!r_past_a && !r_keep[53%BYTES]));
 
     // One's complement sum of the IP header: 0xFFFF when right. Three numbers become two of the same sum, without a carry that runs:
     // what leaves at the top comes in below. Of two numbers it is 0xFFFF if each is the other's inverse, or both are 0xFFFF.
@@ -336,27 +362,40 @@ module inc_parser #(
     wire [LANE_W-1:0] c_last;                    // lane of its last byte
     generate
         if (BYTES > 64) begin : gen_beat_late
+            reg [3:0]        idx_reg;
             reg [BEAT_W-1:0] beat_reg;
             always @(posedge clk) begin
                 if (take) begin
+                    idx_reg  <= next_idx;
                     beat_reg <= next_beat;
                 end
             end
             wire [17:0] last = {2'd0, f_total_len} + 18'd13;
-            assign c_idx  = r_idx;
+            assign c_idx  = idx_reg;
             assign c_more = last[17:LANE_W] > beat_reg;
             assign c_ends = last[17:LANE_W] == beat_reg;
             assign c_last = last[LANE_W-1:0];
         end else begin : gen_beat_now
-            // from the beat that has the length
+            // A beat before: in the one that has the length from that, in those behind it from a register.
             localparam LENGTH_I = 16 / BYTES;
+            localparam BEHIND_I = LENGTH_I + 1;
             localparam [3:0] LENGTH = LENGTH_I[3:0];
+            // so long that the datagram reaches the beat behind that one, and goes on behind that
+            localparam REACH_I  = BEHIND_I * BYTES - 13;
+            localparam PASS_I   = REACH_I + BYTES;
+            localparam [15:0] REACH = REACH_I[15:0];
+            localparam [15:0] PASS  = PASS_I[15:0];
             wire [15:0] len  = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
             wire [17:0] last = {2'd0, len} + 18'd13;
             reg [17:0]  last_reg;
+            reg         more_reg, ends_reg;
             always @(posedge clk) begin
-                if (take && next_idx == LENGTH) begin
-                    last_reg <= last;
+                if (take) begin
+                    if (next_idx == LENGTH) begin
+                        last_reg <= last;
+                    end
+                    more_reg <= next_idx == LENGTH ? len >= PASS : last_reg[17:LANE_W] > next_beat;
+                    ends_reg <= next_idx == LENGTH ? len >= REACH && len < PASS : last_reg[17:LANE_W] == next_beat;
                 end
             end
             // The first beat of 64 bytes has it itself, and may be the only one.
@@ -365,8 +404,8 @@ module inc_parser #(
             wire       one    = len[15:6] == 10'd0 && !low[6];
             wire unused_low   = &{1'b0, low};
             assign c_idx  = next_idx;
-            assign c_more = has_it ? !one : last_reg[17:LANE_W] > next_beat;
-            assign c_ends = has_it ? one : last_reg[17:LANE_W] == next_beat;
+            assign c_more = has_it ? !one : more_reg;
+            assign c_ends = has_it ? one : ends_reg;
             assign c_last = has_it ? last[LANE_W-1:0] : last_reg[LANE_W-1:0];
         end
     endgenerate
@@ -382,7 +421,9 @@ module inc_parser #(
     reg  [FINE-1:0]        x_lanes;
     reg  [LANE_W-1:0]      x_last;               // the lane of its last byte
     reg                    x_more, x_ends;
+    reg                    x_first;
     always @(posedge clk) begin
+        x_first  <= c_idx == 4'd0;
         x_blocks <= {{BLOCKS{c_early || c_more}} | ({BLOCKS{c_ends}} & c_blocks), c_early || c_more || c_ends};
         x_lanes  <= c_lanes;
         x_last   <= c_last[LANE_W-1:0];
@@ -395,30 +436,25 @@ module inc_parser #(
     localparam [63:0] ETHERNET = 64'h0000_0000_0000_3FFF;
     localparam [63:0] VARIABLE = 64'h0000_4300_0340_8000;
 
-    wire [3:0]         x_idx;
     wire [8*BYTES-1:0] x_data;
     generate
         if (BYTES > 64) begin : gen_late
             reg              valid_reg;
-            reg [3:0]        idx_reg;
             reg [LANE_W-1:0] tail_reg;
             always @(posedge clk) begin
                 valid_reg <= r_valid;
-                idx_reg   <= r_idx;
                 tail_reg  <= ~x_last;
             end
-            assign x_idx     = idx_reg;
             assign x_data    = p_data;
             assign crc_valid = valid_reg && x_blocks[0];
             assign crc_tail  = tail_reg;
         end else begin : gen_now
-            assign x_idx     = r_idx;
             assign x_data    = r_data;
             assign crc_valid = r_valid && x_blocks[0];
             assign crc_tail  = ~x_last;
         end
     endgenerate
-    assign crc_first = x_idx == 4'd0;
+    assign crc_first = x_first;
 
     generate
         for (b = 0; b < BYTES; b = b + 1) begin : gen_crc_byte
@@ -434,7 +470,12 @@ module inc_parser #(
                         assign variable[n] = 1'b0;
                     end
                 end
-                assign crc_data[8*b +: 8] = (!covered || ethernet[x_idx]) ? 8'h00 : variable[x_idx] ? 8'hFF : x_data[8*b +: 8];
+                reg zeros, ones;                      // like x_*
+                always @(posedge clk) begin
+                    zeros <= ethernet[c_idx];
+                    ones  <= variable[c_idx];
+                end
+                assign crc_data[8*b +: 8] = (!covered || zeros) ? 8'h00 : ones ? 8'hFF : x_data[8*b +: 8];
             end else begin : gen_payload
                 assign crc_data[8*b +: 8] = covered ? x_data[8*b +: 8] : 8'h00;
             end
@@ -497,33 +538,31 @@ module inc_parser #(
 
     // ---- payload words: a beat's lower lanes close a word that the beat before it began ----
 
-    reg [WORDS_W-1:0]  limit_reg;    // words of this frame's payload; right from the beat after opcode, lengths and pad count
-    reg [WORDS_W-1:0]  count_reg;
+    reg [WORDS_W-1:0]  wanted_reg;   // words of this frame's payload still to come; right from the beat behind the one with the pad count
+    reg                wants_reg;    // there are some
+    reg                imm_reg;      // right as soon
     reg                flush_valid;
-    reg                flush_imm;
 
     wire [8*BYTES-1:0] word_a = {r_data[8*LANE_A-1:0], p_data[8*BYTES-1:8*LANE_A]};
     wire [8*BYTES-1:0] word_b = {r_data[8*LANE_B-1:0], p_data[8*BYTES-1:8*LANE_B]};
     // The opcode is asked only once it is in: before the first frame of some length nobody knows has_imm, and a four-state simulator
     // would never know the number of words again.
-    wire               closes = r_valid && !r_skip && r_count > PAY_BEAT_A + 5'd1 && (!has_imm || r_count > PAY_BEAT_B + 5'd1);
-    wire               wanted = count_reg < limit_reg;
+    wire               closes = r_valid && !r_skip && r_past_a && (!imm_reg || r_past_b);
 
-    assign pay_valid = (closes || flush_valid) && wanted;
-    assign pay_data  = (flush_valid ? flush_imm : has_imm) ? word_b : word_a;
+    assign pay_valid = (closes || flush_valid) && wants_reg;
+    assign pay_data  = imm_reg ? word_b : word_a;
 
     always @(posedge clk) begin
         // A frame's last word may end before its last lane does: it goes out one cycle after the last beat, from p_data,
         // when the next frame's first beat has no word to offer but its header may have come.
-        flush_valid <= r_valid && !r_skip && r_last && r_count > PAY_BEAT_A && (!has_imm || r_count > PAY_BEAT_B);
-        flush_imm   <= has_imm;
-        if (r_valid && r_count <= HEADER_BEATS) begin
-            limit_reg <= words;
-        end
-        if (r_valid && r_idx == 4'd0) begin
-            count_reg <= {WORDS_W{1'b0}};
+        flush_valid <= r_valid && !r_skip && r_last && r_in_a && (!has_imm || r_in_b);
+        imm_reg     <= has_imm;
+        if (r_valid && r_pad) begin
+            wanted_reg <= words;
+            wants_reg  <= stores;
         end else if (pay_valid) begin
-            count_reg <= count_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
+            wanted_reg <= wanted_reg - {{(WORDS_W-1){1'b0}}, 1'b1};
+            wants_reg  <= wanted_reg != {{(WORDS_W-1){1'b0}}, 1'b1};
         end
         if (rst) begin
             flush_valid <= 1'b0;

@@ -77,7 +77,7 @@ func TestPayloadDescription(t *testing.T) {
 		{Rows: 2, Bits: 32, AddrW: 1, Banks: 1}, {Rows: 3, Bits: 32, AddrW: 2, Banks: 1, ECC: 1}, {Rows: 16, Bits: 64, AddrW: 4, Banks: 1, ECC: 1},
 		{Rows: 9, Bits: 128, AddrW: 4, Banks: 1, ECC: 1}, {Rows: 1024, Bits: 2048, AddrW: 10, Banks: 1, ECC: 1}, {Rows: 7, Bits: 96, AddrW: 3, Banks: 1, Style: 2},
 		{Rows: 4, Bits: 32, AddrW: 2, Banks: 2}, {Rows: 5, Bits: 64, AddrW: 3, Banks: 2, ECC: 1, Style: 1}, {Rows: 8, Bits: 160, AddrW: 3, Banks: 4},
-		{Rows: 31, Bits: 256, AddrW: 5, Banks: 8, ECC: 1}, {Rows: 32, Bits: 32, AddrW: 5, Banks: 16}, {Rows: 4095, Bits: 1024, AddrW: 12, Banks: 16, ECC: 1},
+		{Rows: 31, Bits: 256, AddrW: 5, Banks: 8, ECC: 1}, {Rows: 32, Bits: 32, AddrW: 5, Banks: 16}, {Rows: 4095, Bits: 1024, AddrW: 12, Banks: 16, ECC: 1}, {Rows: 4, Bits: 1152, AddrW: 2, Banks: 1, ECC: 1},
 	} {
 		legal = append(legal, p)
 	}
@@ -124,13 +124,13 @@ func TestIndexDescription(t *testing.T) {
 
 func TestCodecDescription(t *testing.T) {
 	t.Parallel()
-	for _, data := range []int{32, 64, 128} {
+	for _, data := range []int{32, 64, 128, 512} {
 		for _, d := range []graph.Describer{ram.Encode{Data: data}, ram.Decode{Data: data}} {
 			hdltest.Check(t, []graph.Describer{d}, nil)
 		}
 	}
 	for _, d := range []graph.Describer{ram.Encode{}, ram.Encode{Data: 96}, ram.Decode{Data: 256}} {
 		_, err := d.Module()
-		require.ErrorContains(t, err, "a codeword has 32, 64 or 128 data bits")
+		require.ErrorContains(t, err, "a codeword has 32, 64, 128 or 512 data bits")
 	}
 }

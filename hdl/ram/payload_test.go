@@ -26,6 +26,14 @@ type row struct {
 	bad       bool
 }
 
+// dataBits is how many data bits a codeword has.
+func dataBits(p ram.Payload) int {
+	if p.Bits >= 1024 && p.Bits%512 == 0 {
+		return 512
+	}
+	return min(p.Bits, 128)
+}
+
 // payloadRun writes and reads p at random for some cycles and compares with the plain model, every cycle. How often things
 // happened is in seen.
 func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) error {
@@ -36,7 +44,7 @@ func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) e
 	rows := make([]*row, p.Rows)
 	var read *row // leaves the memory; nil: unknown
 	var out *row  // at the outputs
-	word := min(p.Bits, 128) / 8
+	word := dataBits(p) / 8
 	for range 4000 {
 		we, re := r.IntN(4) != 0, r.IntN(4) != 0
 		w, a := pick(), pick()
@@ -173,30 +181,37 @@ func TestAnyCodeword(t *testing.T) {
 	t.Parallel()
 	wrapper, err := os.ReadFile("testdata/faulty.v")
 	require.NoError(t, err)
-	p := ram.Payload{Rows: 256, Bits: 512, AddrW: 8, Banks: 1, ECC: 1}
-	dut := rig.New(t, rig.Lib(t, swapped{p, "inc_mem_payload_2p", wrapper, nil}), 9)
-	m := memory{bits: p.Bits}
-	r := rand.New(rand.NewPCG(9, 5))
-	for a := range p.Rows {
-		want := m.random(r)
-		dut.Set("waddr", uint64(a))
-		dut.SetBytes("wdata", want)
-		dut.Set("we", 1)
-		dut.Clock()
-		dut.Set("we", 0)
-		dut.Set("re", 1)
-		dut.Set("raddr", uint64(a))
-		dut.Clock()
-		dut.Set("re", 0)
-		dut.Set("move", 1)
-		dut.Clock()
-		dut.Set("move", 0)
-		dut.Clock()
-		require.Equal(t, a%2 == 1, dut.Is("r_corrected"), "row %d", a)
-		require.Equal(t, a%4 == 2, dut.Is("r_poison"), "row %d", a)
-		if a%4 != 2 {
-			require.Equal(t, want, dut.Bytes("rdata"), "row %d", a)
-		}
+	for _, bits := range []int{512, 2048} {
+		t.Run(fmt.Sprint(bits), func(t *testing.T) {
+			t.Parallel()
+			p := ram.Payload{Rows: 256, Bits: bits, AddrW: 8, Banks: 1, ECC: 1}
+			code := []byte(fmt.Sprint("localparam CODE = ", dataBits(p)+checks(dataBits(p)), ";"))
+			require.Equal(t, 1, bytes.Count(wrapper, []byte("localparam CODE = 137;")))
+			dut := rig.New(t, rig.Lib(t, swapped{p, "inc_mem_payload_2p", bytes.Replace(wrapper, []byte("localparam CODE = 137;"), code, 1), nil}), 9)
+			m := memory{bits: p.Bits}
+			r := rand.New(rand.NewPCG(9, 5))
+			for a := range p.Rows {
+				want := m.random(r)
+				dut.Set("waddr", uint64(a))
+				dut.SetBytes("wdata", want)
+				dut.Set("we", 1)
+				dut.Clock()
+				dut.Set("we", 0)
+				dut.Set("re", 1)
+				dut.Set("raddr", uint64(a))
+				dut.Clock()
+				dut.Set("re", 0)
+				dut.Set("move", 1)
+				dut.Clock()
+				dut.Set("move", 0)
+				dut.Clock()
+				require.Equal(t, a%2 == 1, dut.Is("r_corrected"), "row %d", a)
+				require.Equal(t, a%4 == 2, dut.Is("r_poison"), "row %d", a)
+				if a%4 != 2 {
+					require.Equal(t, want, dut.Bytes("rdata"), "row %d", a)
+				}
+			}
+		})
 	}
 }
 
@@ -211,6 +226,8 @@ func TestPayload(t *testing.T) {
 		{Rows: 16, Bits: 96, AddrW: 4, Banks: 4, Style: 2},
 		{Rows: 300, Bits: 384, AddrW: 9, Banks: 4, ECC: 1},
 		{Rows: 33, Bits: 128, AddrW: 6, Banks: 16, ECC: 1},
+		{Rows: 33, Bits: 1152, AddrW: 6, Banks: 1, ECC: 1},
+		{Rows: 33, Bits: 1536, AddrW: 6, Banks: 2, ECC: 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,8 @@ func checkBits(data int) int {
 		return 8
 	case 128:
 		return 9
+	case 512:
+		return 11
 	}
 	return 0
 }
@@ -153,13 +155,13 @@ func (c *code) render(name, purpose, notDone, body string) ([]byte, error) {
 
 func refuseData(name string, data int) error {
 	rules := leaf.NewRules(name)
-	rules.Refuse(checkBits(data) == 0, "a codeword has 32, 64 or 128 data bits")
+	rules.Refuse(checkBits(data) == 0, "a codeword has 32, 64, 128 or 512 data bits")
 	return rules.Err()
 }
 
 // Encode is inc_secded_encode_DATA: adds the check bits.
 type Encode struct {
-	// Data: data bits of a codeword: 32, 64 or 128.
+	// Data: data bits of a codeword: 32, 64, 128 or 512.
 	Data int
 }
 
@@ -194,7 +196,7 @@ func (p Encode) Module() (*graph.Module, error) {
 
 // Decode is inc_secded_decode_DATA: corrects one error, finds two.
 type Decode struct {
-	// Data: data bits of a codeword: 32, 64 or 128.
+	// Data: data bits of a codeword: 32, 64, 128 or 512.
 	Data int
 }
 

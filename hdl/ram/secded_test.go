@@ -23,7 +23,7 @@ import (
 )
 
 // checks is how many check bits a codeword has.
-func checks(data int) int { return map[int]int{32: 7, 64: 8, 128: 9}[data] }
+func checks(data int) int { return map[int]int{32: 7, 64: 8, 128: 9, 512: 11}[data] }
 
 func source(t *testing.T, d graph.Describer) string {
 	t.Helper()
@@ -54,7 +54,7 @@ func columns(t *testing.T, data int) []uint {
 // there can be, and rows of equal length within one.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	for data, ones := range map[int]int{32: 32 * 3, 64: 56*3 + 8*5, 128: 84*3 + 44*5} {
+	for data, ones := range map[int]int{32: 32 * 3, 64: 56*3 + 8*5, 128: 84*3 + 44*5, 512: 165*3 + 347*5} {
 		seen := map[uint]bool{}
 		rows := make([]int, checks(data))
 		total := 0
@@ -78,12 +78,12 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// codecs compiles the three codecs.
+// codecs compiles the codecs.
 func codecs(t *testing.T) *sim.Lib {
 	t.Helper()
 	dir := t.TempDir()
 	files := []string{"testdata/t_secded.v"}
-	for _, data := range []int{32, 64, 128} {
+	for _, data := range []int{32, 64, 128, 512} {
 		for name, d := range map[string]graph.Describer{"encode": ram.Encode{Data: data}, "decode": ram.Decode{Data: data}} {
 			file := filepath.Join(dir, fmt.Sprintf("inc_secded_%s_%d.v", name, data))
 			require.NoError(t, os.WriteFile(file, []byte(source(t, d)), 0o644))
@@ -125,7 +125,7 @@ func (c codec) check(t *testing.T, poison bool, flips ...int) (right, corrected,
 func TestCodec(t *testing.T) {
 	t.Parallel()
 	lib := codecs(t)
-	for _, data := range []int{32, 64, 128} {
+	for _, data := range []int{32, 64, 128, 512} {
 		t.Run(fmt.Sprint(data), func(t *testing.T) {
 			t.Parallel()
 			c := codec{rig.New(t, lib, uint64(data)), rand.New(rand.NewPCG(uint64(data), 2)), data}

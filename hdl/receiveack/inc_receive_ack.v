@@ -208,11 +208,10 @@ module inc_receive_ack #(
 
     // ---- ready: a bit that walks with the read, and stays at the end ----
 
-    localparam [STAGES:0] START = {{STAGES{1'b0}}, 1'b1};
     reg [STAGES:0] age_reg;
 
     always @(posedge clk) begin
-        age_reg <= ack_rd ? START : {age_reg[STAGES] || age_reg[STAGES-1], age_reg[STAGES-1:0] << 1};
+        age_reg <= {(STAGES+1){!ack_rd}} & {age_reg[STAGES] || age_reg[STAGES-1], age_reg[STAGES-1:0] << 1} | {{STAGES{1'b0}}, ack_rd};
         if (rst) begin
             age_reg <= {(STAGES+1){1'b0}};
         end

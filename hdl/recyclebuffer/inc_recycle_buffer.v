@@ -187,7 +187,7 @@ module inc_recycle_buffer #(
     reg [SLOT_W:0]   end_reg;         // the first unit behind the group's
     reg [SLOT_W-1:0] last_reg;        // N - 1
     reg [23:0]       start_reg;
-    reg [SLOT_W-1:0] index_reg;
+    reg [SLOT_W-1:0] index_reg;       // slots that have their first tag
     reg [EP_W-1:0]   ep_reg;
 
     wire [GRP_W-1:0] tbl_group;
@@ -358,9 +358,8 @@ module inc_recycle_buffer #(
     assign init_psn   = start_reg;
 
     wire walk_slot = state_reg == W_SLOT && !wr_en;
-    // the one PSN in [START, START+N) that maps to this slot
-    wire [23:0] walk_off = ({{(24-SLOT_W){1'b0}}, index_reg} - start_reg) & {{(24-SLOT_W){1'b0}}, last_reg};
-    wire [23:0] walk_tag = start_reg + walk_off;
+    // The slots in the order of the PSNs in [START, START+N): start_reg moves with them, as nothing else wants it any more.
+    wire [SLOT_W-1:0] walk_at = base_reg + (start_reg[SLOT_W-1:0] & last_reg);
 
     always @(posedge clk) begin
         pending_reg <= pending_reg | grp_start;
@@ -487,6 +486,7 @@ module inc_recycle_buffer #(
 `endif
             default: begin
                 if (walk_slot) begin
+                    start_reg <= start_reg + 24'd1;
                     index_reg <= index_reg + {{(SLOT_W-1){1'b0}}, 1'b1};
                     if (index_reg == last_reg) begin
                         // not if it was stopped or told to start again meanwhile
@@ -529,12 +529,12 @@ module inc_recycle_buffer #(
     wire [WORD_W-1:0] word_out;
     wire [WORD_W-1:0] word_in = wr_en
         ? {wr_ce, wr_ext, wr_se, wr_pad, wr_plen, wr_opcode, wr_complete, wr_mask, wr_tag}
-        : {{(WORD_W-24){1'b0}}, walk_tag};
+        : {{(WORD_W-24){1'b0}}, start_reg};
 
     inc_mem_slots #(.WORDS(SLOTS), .BITS(WORD_W), .ADDR_W(SLOT_W)) u_slots (
         .clk   (clk),
         .we    (wr_en || walk_slot),
-        .waddr (wr_en ? wr_slot : base_reg + index_reg),
+        .waddr (wr_en ? wr_slot : walk_at),
         .wdata (word_in),
         .re    (rd_en),
         .raddr (rd_slot),

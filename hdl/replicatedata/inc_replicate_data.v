@@ -110,7 +110,7 @@ module inc_replicate_data #(
 `endif
 
     localparam FIXED_W = 2 + EI_W + MASK_W + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W;
-    localparam DESC_W  = FIXED_W + (IN_BAND != 0 ? 4 : 0) + EP_W + 1;
+    localparam DESC_W  = FIXED_W + (IN_BAND != 0 ? 4 : 0) + EP_W + 2;
 
     // ---- endpoints of a mask: all but the lowest, the lowest, and its number. Whether there is one below a subtraction would find too, but
     // with a carry in the way to the queue ----
@@ -155,11 +155,11 @@ module inc_replicate_data #(
             wire unused_offset = &{1'b0, tx_in_band, tx_rng, tx_dir};
         end
     endgenerate
-    // the first copy's endpoint, and whether it is the last, are known before it is at the head of the queue
+    // the first copy's endpoint, whether it is the last, and whether there is a payload, are known before it is at the head of the queue
     wire [EP_W-1:0]   desc_first;
-    wire              desc_only;
-    assign desc_in[DESC_W-1 -: EP_W+1] = {number_of(lowest_of(tx_mask)), others_of(tx_mask) == {MASK_W{1'b0}}};
-    assign {desc_first, desc_only}     = desc_out[DESC_W-1 -: EP_W+1];
+    wire              desc_only, has_words;
+    assign desc_in[DESC_W-1 -: EP_W+2] = {number_of(lowest_of(tx_mask)), others_of(tx_mask) == {MASK_W{1'b0}}, tx_words != {WORDS_W{1'b0}}};
+    assign {desc_first, desc_only, has_words} = desc_out[DESC_W-1 -: EP_W+2];
     assign desc_in[FIXED_W-1:0] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
     assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIXED_W-1:0];
 
@@ -182,7 +182,6 @@ module inc_replicate_data #(
     wire [MASK_W-1:0] rest     = others_of(partly_reg ? left_reg : desc_mask);
     wire [EP_W-1:0]   endpoint = partly_reg ? next_ep_reg : desc_first;
     wire              is_last  = partly_reg ? last_reg : desc_only;
-    wire              has_words = req_words != {WORDS_W{1'b0}};
     wire              job_room;
     wire              issue   = req_valid && req_ready;
 

@@ -252,6 +252,11 @@ module inc_retransmission #(
     wire own_failed = (failed & rt_self) != NOBODY;
     wire own_on     = (on & rt_self) != NOBODY;
 
+    // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below
+    function next_is(input [23:0] a, input [23:0] b);
+        next_is = (b ^ ~a) == {b[22:0] | ~a[22:0], 1'b0};
+    endfunction
+
     // The highest that it was ever sent is max_sent if it lags, else the one before S: what it acknowledges is compared with both.
     wire [23:0] pipe_last  = rt_sent - 24'd1;
     wire [23:0] gain       = rt_last - rt_acked;
@@ -268,7 +273,9 @@ module inc_retransmission #(
     // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after progress or a send; where it is
     // off, as often doubled as it was, and where it runs and is up, once more; after an RNR NAK.
     wire [1:0]        backoff_more = backoff != 2'd3 ? backoff + 2'd1 : backoff;
-    wire [TIME_W-1:0] period       = timeout << (own_on ? backoff_more : backoff);
+    wire [TIME_W-1:0] period_once  = timeout << backoff;
+    wire [TIME_W-1:0] period_more  = timeout << backoff_more;
+    wire [TIME_W-1:0] period       = own_on ? period_more : period_once;
     wire [TIME_W:0]   due_new      = {soon, tick} + {timeout, 1'b1};
     wire [TIME_W:0]   due_own      = {soon, tick} + {period, 1'b1};
     wire [TIME_W:0]   due_rnr      = {soon, tick} + {rnr_time, 1'b1};
@@ -278,6 +285,8 @@ module inc_retransmission #(
     reg        lag_reg, waits_reg, failed_reg, on_reg;
     reg        stale_reg, progress_reg, at_top_reg, all_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
     reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
+    // whether somebody of the pipe keeps up: but for the endpoint; it is of the pipe; all that have not failed; all
+    reg        others_reg, hears_reg, sound_reg, some_reg;
 
     always @(posedge clk) begin
         // a NAK of what comes after everything is an acknowledgement: next == top goes back to nothing
@@ -290,10 +299,10 @@ module inc_retransmission #(
         // what is sent next, when this acknowledgement is in
         ahead_reg    <= skips[23] ? send_next : rt_next;
         level_reg    <= skips[23] ? send_next == rt_sent : rt_next == rt_sent;
-        all_reg      <= rt_acked == pipe_last;
-        nothing_reg  <= rt_acked == (own_lag ? max_sent : pipe_last);
+        all_reg      <= next_is(rt_acked, rt_sent);
+        nothing_reg  <= own_lag ? rt_acked == max_sent : next_is(rt_acked, rt_sent);
         after_reg    <= after;
-        caught_reg   <= send_next == pipe_last;
+        caught_reg   <= next_is(send_next, rt_sent);
         one_reg      <= own_lag && !own_waits && !own_failed;
         again_reg    <= !again[23];
         timeout_reg  <= own_on && !past[TIME_W-1];
@@ -305,6 +314,10 @@ module inc_retransmission #(
         due_new_reg  <= due_new[TIME_W:1];
         due_own_reg  <= due_own[TIME_W:1];
         due_rnr_reg  <= due_rnr[TIME_W:1];
+        others_reg   <= (rt_out & ~rt_self & ~lag) != NOBODY;
+        hears_reg    <= (rt_out & rt_self) != NOBODY;
+        sound_reg    <= (rt_out & ~failed) != NOBODY;
+        some_reg     <= (rt_out & ~lag) != NOBODY;
     end
 
     assign rt_keep     = rt_out & ~lag;
@@ -336,11 +349,11 @@ module inc_retransmission #(
     assign backoff_next   = moves ? 2'd0 : cm_timeout ? backoff_more : backoff;
 
     // lags at an acknowledgement: who goes back or rests begins to, who lagged may be there again
-    wire own_lag_next = own_failed_next || own_waits_next
-                        || (cm_ack && (back || (lag_reg && !level_reg)))
+    wire own_behind   = (cm_ack && (back || (lag_reg && !level_reg)))
                         || (cm_one && !caught_reg)
                         || cm_timeout
                         || (cm_resume && !all_reg);
+    wire own_lag_next = own_failed_next || own_waits_next || own_behind;
 
     // the timer: off while the endpoint rests, has failed, or has everything
     wire starts  = (cm_one && !on_reg) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg);
@@ -373,14 +386,14 @@ module inc_retransmission #(
     wire pops_own  = queued && !act_pipe;
 
     wire [1:0] which      = {rt_pipe, !rt_pipe};
-    wire       keeps_any  = (rt_out & ~lag_next) != NOBODY;
+    wire       keeps_any  = one_endpoint ? others_reg || (hears_reg && !own_lag_next) : cm_open ? sound_reg : some_reg;
     wire       pipe_there = (stands & which) != 2'd0 && !pops_pipe;
     wire       pipe_joins = touches && cm_more && keeps_any && !pipe_there;
     wire       pipe_comes = cm_we && pipe_joins;
     assign stands_next    = (stands & ~(which & {2{pops_pipe}})) | (which & {2{pipe_joins}});
 
     wire own_there = own_stands && !pops_own;
-    wire own_wants = own_lag_next && !own_waits_next && !own_failed_next;
+    wire own_wants = own_behind && !own_waits_next && !own_failed_next;
     wire own_joins = one_endpoint && own_wants && !own_there;
     assign own_stands_next = own_there || own_joins;
 
@@ -406,6 +419,7 @@ module inc_retransmission #(
     // ---- queue: {pipe, ei}; an endpoint joins a cycle after its commit ----
 
     reg                late_reg;
+    reg                left_reg;            // there is one from done_reg on
     reg  [EI_W-1:0]    late_ei_reg;
     // where the next joins, where the memory's first is, and the first of all, which may be shown already; never a whole turn apart
     reg  [QUEUE_W-1:0] tail_reg, head_reg, done_reg;
@@ -415,6 +429,7 @@ module inc_retransmission #(
     wire               joins = pipe_comes || late_reg;
     wire               fetch;
     wire               takes_first;
+    wire [QUEUE_W-1:0] done_next = done_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
 
     generate
         if (EI_W > EP_W) begin : gen_pipe_ei
@@ -450,13 +465,15 @@ module inc_retransmission #(
             shown_reg <= 1'b0;
         end
         if (queued) begin
-            done_reg <= done_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
+            done_reg <= done_next;
         end
+        left_reg <= joins || (queued ? done_next != tail_reg : left_reg);
         if (rst) begin
             late_reg  <= 1'b0;
             tail_reg  <= {QUEUE_W{1'b0}};
             head_reg  <= {QUEUE_W{1'b0}};
             done_reg  <= {QUEUE_W{1'b0}};
+            left_reg  <= 1'b0;
             shown_reg <= 1'b0;
         end
     end
@@ -516,19 +533,21 @@ module inc_retransmission #(
     );
 
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+    reg                   walk_live_reg;
     wire [TIME_W-1:0]     walk_past = now_reg - walk_word_reg[TIME_W-1:0];
     wire                  walk_up   = walk_word_reg[TIME_W] && !walk_past[TIME_W-1];
     wire                  walk_last = walk_ep_reg == LAST_EP[EP_W-1:0];
     wire                  walk_on   = (walk_reg == W_LOOK && !walk_up) || (walk_reg == W_FOUND && takes_timer);
 
     always @(posedge clk) begin
+        walk_live_reg <= live_wide[{1'b0, walk_group_reg}];
         case (walk_reg)
             W_READ: begin
                 walk_ep_reg <= {EP_W{1'b0}};
                 walk_reg    <= W_TAKE;
             end
             W_TAKE: begin
-                walk_word_reg <= live_wide[{1'b0, walk_group_reg}] ? walk_word : {WALK_W{1'b0}};
+                walk_word_reg <= walk_live_reg ? walk_word : {WALK_W{1'b0}};
                 walk_reg      <= W_LOOK;
             end
             default: begin
@@ -584,7 +603,7 @@ module inc_retransmission #(
     end
 
     assign act_valid = act_valid_reg;
-    assign act_soon  = act_valid_reg || late_reg || done_reg != tail_reg;
+    assign act_soon  = act_valid_reg || late_reg || left_reg;
     assign act_timer = act_timer_reg;
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;

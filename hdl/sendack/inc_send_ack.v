@@ -116,7 +116,7 @@ module inc_send_ack #(
     assign {word_nak_sent, word_msn, word_epsn} = word;
     wire [23:0] distance = rcv_psn - word_epsn;
 
-    reg         look_reg, behind_reg, ahead_reg, nak_sent;
+    reg         look_reg, behind_reg, same_reg, nak_sent;
     reg  [23:0] epsn, msn;
 
     always @(posedge clk) begin
@@ -126,7 +126,7 @@ module inc_send_ack #(
         end
         if (look_reg) begin
             behind_reg <= distance[23];
-            ahead_reg  <= !distance[23] && rcv_psn != word_epsn;
+            same_reg   <= rcv_psn == word_epsn;
             nak_sent   <= word_nak_sent;
             epsn       <= word_epsn;
             msn        <= word_msn;
@@ -134,7 +134,7 @@ module inc_send_ack #(
     end
 
     assign rcv_behind = behind_reg;
-    assign rcv_ahead  = ahead_reg;
+    assign rcv_ahead  = !behind_reg && !same_reg;
 
     // ---- the answer, and the state after it ----
 

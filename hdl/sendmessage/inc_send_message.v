@@ -219,6 +219,10 @@ module inc_send_message #(
     localparam POS_W    = OFF_W - UNIT_LOG;       // bits of a unit's number in a message, and of one behind its last
     localparam PLACE_W  = 24 + 24 + POS_W;
     localparam BOUND_W  = UNIT_W > POS_W ? UNIT_W - POS_W : 1;    // bits of the number of messages that a pool has
+    localparam GAP_W    = BOUND_W + POS_W;        // bits of the difference of two PSNs that are not acknowledged, with its sign
+    // words of a table that has one for each endpoint, and bits of their number
+    localparam RECORDS  = GROUPS * MASK_W > 2 ? GROUPS * MASK_W : 2;
+    localparam INDEX_W  = $clog2(RECORDS);
     // words of the table and their bits, as the register map has them
     // contract: registers 1
     localparam F_EP_SQ_PSN_PSN = 0, W_EP_SQ_PSN_PSN = 24, F_EP_PATH_MTU_BYTES = 0;
@@ -257,24 +261,20 @@ module inc_send_message #(
 
     // ---- the job ----
 
+    // what only engines with releases, and with ranges, have
 `ifdef INC_RELEASE
-`ifdef INC_MESSAGE_RANGES
-    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || snd_owe || snd_open);
-    reg               owe_reg, open_reg;
-    wire              opens = seen && open_reg;
-`else
-    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || snd_owe);
     reg               owe_reg;
-`endif
+    wire              owe_asked = snd_owe, owing = owe_reg;
 `else
+    wire              owe_asked = 1'b0, owing = 1'b0;
+`endif
 `ifdef INC_MESSAGE_RANGES
-    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || snd_open);
     reg               open_reg;
-    wire              opens = seen && open_reg;
+    wire              open_asked = snd_open, opens = seen && open_reg;
 `else
-    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look);
+    wire              open_asked = 1'b0, opens = 1'b0;
 `endif
-`endif
+    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || owe_asked || open_asked);
     reg               ack_reg, note_reg, look_reg, fuse_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
     wire              live;
@@ -321,6 +321,24 @@ module inc_send_message #(
         end
     end
 
+    // ---- where the tables keep an endpoint: the job's, one that starts, one whose registers are written ----
+
+    wire [INDEX_W-1:0] next_at, init_at, table_at;
+    reg  [INDEX_W-1:0] at_reg;
+    wire               next_there, init_there, table_there;
+    wire               init_writes = init_we && init_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_next_index (
+        .ei(snd_ei), .index(next_at), .present(next_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_init_index (
+        .ei(init_ei), .index(init_at), .present(init_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_table_index (
+        .ei(tbl_index), .index(table_at), .present(table_there));
+    always @(posedge clk) begin
+        if (start) begin
+            at_reg <= next_at;
+        end
+    end
+
     // ---- path MTUs, as units of a packet, log2, and the first PSNs ----
 
     wire [3*MASK_W-1:0] codes;
@@ -350,30 +368,38 @@ module inc_send_message #(
         end
     endgenerate
 
+    wire [23:0] unacked_psn;
+    wire        tail_we;
+    reg  [23:0] at_psn_reg;
+    wire [23:0] behind_psn = at_psn_reg + 24'd1;
     wire [23:0] first_psn;
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_first (
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_first (
         .clk   (clk),
-        .we    (tbl_ep_we && tbl_word == WORD_EP_SQ_PSN),
-        .waddr (tbl_index),
+        .we    (tbl_ep_we && table_there && tbl_word == WORD_EP_SQ_PSN),
+        .waddr (table_at),
         .wdata (tbl_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
         .re    (idle || start),
-        .raddr (init_we ? init_ei : snd_ei),
+        .raddr (init_we ? init_at : next_at),
         .rdata (first_psn)
     );
 
 `ifdef INC_RELEASE
     // A release has a PSN of its own, which the packets of the pool do not count: behind it they are one further on the wire.
     wire        owes = seen && owe_reg && rel_owes && live;
+`else
+    wire        owes = 1'b0;
+`endif
+`ifdef INC_RELEASE
 `ifdef INC_MESSAGE_RANGES
 `else
     wire [23:0] gone;                       // releases that the endpoint was owed
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_gone (
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_gone (
         .clk   (clk),
-        .we    (init_we || owes),
-        .waddr (init_we ? init_ei : ei_reg),
+        .we    (init_writes || owes),
+        .waddr (init_we ? init_at : at_reg),
         .wdata (init_we ? 24'd0 : gone + 24'd1),
         .re    (idle || start),
-        .raddr (snd_ei),
+        .raddr (next_at),
         .rdata (gone)
     );
     wire [23:0] on_wire = first_psn + gone;
@@ -394,10 +420,7 @@ module inc_send_message #(
 `endif
 `ifdef INC_MESSAGE_RANGES
     // With a range all endpoints count from the highest number on that one of them has come to: what lies behind it stays behind.
-    wire [23:0] unacked_psn, top_psn;
-    wire        tail_we;
-    reg  [23:0] at_psn_reg;
-    wire [23:0] behind_psn = at_psn_reg + 24'd1;
+    wire [23:0] top_psn;
     reg  [23:0] top_reg;
     wire [23:0] over_top = behind_psn - top_reg;
     wire        tops     = tail_we && !over_top[23];
@@ -417,19 +440,13 @@ module inc_send_message #(
 `else
     wire [23:0] gone_next = gone + unacked_psn - top_reg;
 `endif
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_gone (
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_gone (
         .clk   (clk),
-`ifdef INC_RELEASE
-        .we    (init_we || opens || owes),
-        .waddr (init_we ? init_ei : ei_reg),
+        .we    (init_writes || opens || owes),
+        .waddr (init_we ? init_at : at_reg),
         .wdata (init_we ? 24'd0 : gone_next),
-`else
-        .we    (init_we || opens),
-        .waddr (init_we ? init_ei : ei_reg),
-        .wdata (init_we ? 24'd0 : gone_next),
-`endif
         .re    (idle || start),
-        .raddr (snd_ei),
+        .raddr (next_at),
         .rdata (gone)
     );
     wire [23:0] on_wire = first_psn + gone;
@@ -468,6 +485,7 @@ module inc_send_message #(
     assign off_rng = 2'd0;
     assign off_in  = first_psn;
     assign off_out = first_psn;
+    wire [23:0] on_wire = first_psn;
 `endif
 `endif
 
@@ -549,11 +567,7 @@ module inc_send_message #(
 
     wire [PLACE_W-1:0]    unacked, tail;
     wire [24+POS_W-1:0]   later;            // what one who lags gets next, if it has acknowledged less
-`ifdef INC_MESSAGE_RANGES
     assign unacked_psn = unacked[PLACE_W-1 -: 24];
-`else
-    wire [23:0]           unacked_psn = unacked[PLACE_W-1 -: 24];
-`endif
     wire [23:0]           tail_psn    = tail[PLACE_W-1 -: 24];
     wire [23:0]           unacked_msg = unacked[POS_W +: 24];
     assign tail_msg = tail[POS_W +: 24];
@@ -564,59 +578,47 @@ module inc_send_message #(
     wire [PLACE_W-1:0]    first_place = {24'd0, init_psn, {POS_W{1'b0}}};
 `endif
 
-`ifdef INC_MESSAGE_RANGES
     reg  [23:0]           at_msg_reg;
-`else
-    reg  [23:0]           at_msg_reg, at_psn_reg;
-`endif
     reg  [POS_W-1:0]      at_pos_reg;
-`ifdef INC_MESSAGE_RANGES
     wire                  unacked_we, later_we;
-`else
-    wire                  unacked_we, tail_we, later_we;
-`endif
     reg  [23:0]           next_msg_reg;
     wire [23:0]           told_msg;         // where an answer leaves the endpoint
     wire [POS_W-1:0]      told_pos;
     reg  [23:0]           answer_reg;       // what comes next by the answer
 
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_unacked (
+    // whose S is read and written
+    wire [INDEX_W-1:0]    low_at, lane_at;
+    wire                  low_there, lane_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_low_index (
+        .ei(low_ei), .index(low_at), .present(low_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_lane_index (
+        .ei(lane_ei), .index(lane_at), .present(lane_there));
+
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(PLACE_W), .ADDR_W(INDEX_W)) u_unacked (
         .clk   (clk),
-`ifdef INC_MESSAGE_RANGES
-        .we    (unacked_we || init_we || opens),
-        .waddr (init_we ? init_ei : ei_reg),
+        .we    (unacked_we || init_writes || opens),
+        .waddr (init_we ? init_at : at_reg),
         .wdata (init_we || opens ? first_place : {answer_reg, told_msg, told_pos}),
-`else
-        .we    (unacked_we || init_we),
-        .waddr (init_we ? init_ei : ei_reg),
-        .wdata (init_we ? first_place : {answer_reg, told_msg, told_pos}),
-`endif
         .re    (idle || start),
-        .raddr (snd_ei),
+        .raddr (next_at),
         .rdata (unacked)
     );
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24 + POS_W), .ADDR_W(EI_W)) u_later (
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24 + POS_W), .ADDR_W(INDEX_W)) u_later (
         .clk   (clk),
         .we    (later_we),
-        .waddr (ei_reg),
+        .waddr (at_reg),
         .wdata ({after_msg, after_pos}),
         .re    (idle || start),
-        .raddr (snd_ei),
+        .raddr (next_at),
         .rdata (later)
     );
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_tails (
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(PLACE_W), .ADDR_W(INDEX_W)) u_tails (
         .clk   (clk),
-`ifdef INC_MESSAGE_RANGES
-        .we    (tail_we || init_we || opens),
-        .waddr (init_we ? init_ei : opens ? ei_reg : lane_ei),
+        .we    (tail_we || init_writes || opens),
+        .waddr (init_we ? init_at : opens ? at_reg : lane_at),
         .wdata (init_we || opens ? first_place : {behind_psn, made ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
-`else
-        .we    (tail_we || init_we),
-        .waddr (init_we ? init_ei : lane_ei),
-        .wdata (init_we ? first_place : {at_psn_reg + 24'd1, made ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
-`endif
         .re    (state_reg == S_LANE || state_reg == S_TAIL),
-        .raddr (state_reg == S_LANE ? low_ei : lane_ei),
+        .raddr (state_reg == S_LANE ? low_at : lane_at),
         .rdata (tail)
     );
 
@@ -652,15 +654,7 @@ module inc_send_message #(
     wire              commits, cm_ack, cm_send, cm_one, cm_timeout, cm_resume, cm_drop, cm_data, cm_more;
     wire              act_done, queue_clean;
 
-`ifdef INC_RELEASE
     wire [23:0]       next_wire = snd_psn - on_wire;
-`else
-`ifdef INC_MESSAGE_RANGES
-    wire [23:0]       next_wire = snd_psn - on_wire;
-`else
-    wire [23:0]       next_wire = snd_psn - first_psn;
-`endif
-`endif
     always @(posedge clk) begin
 `ifdef INC_RELEASE
         // who is owed a release has the place of the pool's last packet to acknowledge once more, as if it had asked for it
@@ -674,31 +668,32 @@ module inc_send_message #(
 `endif
     end
 
-    // ---- bounds: the last PSN of each message that was sent to its end, where an endpoint's messages wait for their acknowledgement ----
+    // ---- bounds: the last PSN of each message that was sent to its end, where an endpoint's messages wait for their acknowledgement; its low
+    // bits, as it is compared with an answer that lies where they do ----
 
-    wire [24*MASK_W-1:0] bounds;
+    wire [GAP_W*MASK_W-1:0] bounds;
     wire [BOUND_W-1:0]   bound_word = state_reg == S_LANE ? unacked_msg[BOUND_W-1:0] : at_msg_reg[BOUND_W-1:0];
     wire                 bounds_end;        // a message's last packet is sent for the first time
-    reg  [23:0]          own_bound;
+    reg  [GAP_W-1:0]     own_bound;
 
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_bound
-            inc_ram_1r1w #(.WORDS(1 << (GRP_W + BOUND_W)), .BITS(24), .ADDR_W(GRP_W + BOUND_W)) u_bound (
+            inc_ram_1r1w #(.WORDS(1 << (GRP_W + BOUND_W)), .BITS(GAP_W), .ADDR_W(GRP_W + BOUND_W)) u_bound (
                 .clk   (clk),
                 .we    (bounds_end && lane_reg[e]),
                 .waddr ({group, at_msg_reg[BOUND_W-1:0]}),
-                .wdata (at_psn_reg),
+                .wdata (at_psn_reg[GAP_W-1:0]),
                 .re    (state_reg == S_LANE || state_reg == S_READ),
                 .raddr ({group, bound_word}),
-                .rdata (bounds[24*e +: 24])
+                .rdata (bounds[GAP_W*e +: GAP_W])
             );
         end
     endgenerate
 
     always @* begin
-        own_bound = 24'd0;
+        own_bound = {GAP_W{1'b0}};
         for (i = 0; i < MASK_W; i = i + 1) begin
-            own_bound = own_bound | (bounds[24*i +: 24] & {24{snd_self[i]}});
+            own_bound = own_bound | (bounds[GAP_W*i +: GAP_W] & {GAP_W{snd_self[i]}});
         end
     end
 
@@ -721,15 +716,9 @@ module inc_send_message #(
         .rt_acked    (acked_reg),
         .rt_last     (heard_reg),
         .rt_next     (answer_reg),
-`ifdef INC_RELEASE
-        .rt_is_ack   (snd_is_ack && !owe_reg),
-        .rt_is_nak   (snd_is_nak || owe_reg),
-        .rt_is_rnr   (snd_is_rnr && !owe_reg),
-`else
-        .rt_is_ack   (snd_is_ack),
-        .rt_is_nak   (snd_is_nak),
-        .rt_is_rnr   (snd_is_rnr),
-`endif
+        .rt_is_ack   (snd_is_ack && !owing),
+        .rt_is_nak   (snd_is_nak || owing),
+        .rt_is_rnr   (snd_is_rnr && !owing),
         .rt_code     (snd_code),
         .rt_keep     (keep),
         .rt_one_psn  (one_psn),
@@ -745,11 +734,7 @@ module inc_send_message #(
         .cm_one      (cm_one),
         .cm_timeout  (cm_timeout),
         .cm_resume   (cm_resume),
-`ifdef INC_MESSAGE_RANGES
         .cm_open     (opens),
-`else
-        .cm_open     (1'b0),
-`endif
         .cm_drop     (cm_drop),
         .cm_data     (cm_data),
         .cm_more     (cm_more),
@@ -786,31 +771,27 @@ module inc_send_message #(
     wire              told  = ack_reg && (seen || state_reg == S_TOLD);
 `ifdef INC_RELEASE
     wire              stands = owe_reg || rel_owed;     // a release is in no message
-    wire              stays = same_reg || !over_reg || stands;
 `else
-    wire              stays = same_reg || !over_reg;
+    wire              stands = 1'b0;
 `endif
+    wire              stays = same_reg || !over_reg || stands;
     wire              there = stays || exact_reg;       // the answer's place is found
     wire              walks = told && !stale && progress && !there;
     wire              tells = told && !stale && (there || !progress);
-    wire [23:0]       past  = heard_reg - own_bound;
+    wire [GAP_W-1:0]  past  = heard_reg[GAP_W-1:0] - own_bound;
     // packets of the message behind the place that it names: of the one that it begins in, or of the next
-    wire [23:0]       gained = heard_reg - acked_reg;
-    reg  [23:0]       past_reg;
+    wire [POS_W-1:0]  gained = heard_reg[POS_W-1:0] - acked_reg[POS_W-1:0];
+    reg  [POS_W-1:0]  past_reg;
     reg               walked_reg;
     assign told_msg = stays ? at_msg_reg : next_msg_reg;
-`ifdef INC_RELEASE
     assign told_pos = stands ? at_pos_reg : stays ? moved_pos_reg : {POS_W{1'b0}};
-`else
-    assign told_pos = stays ? moved_pos_reg : {POS_W{1'b0}};
-`endif
 
     always @(posedge clk) begin
-        past_reg      <= past;
-        over_reg      <= !past[23];
-        exact_reg     <= heard_reg == own_bound;
+        past_reg      <= past[POS_W-1:0];
+        over_reg      <= !past[GAP_W-1];
+        exact_reg     <= past == {GAP_W{1'b0}};
         same_reg      <= tail_msg == at_msg_reg;
-        moved_pos_reg <= at_pos_reg + ((walked_reg ? gain_reg : gained[POS_W-1:0]) << code_reg);
+        moved_pos_reg <= at_pos_reg + ((walked_reg ? gain_reg : gained) << code_reg);
         next_msg_reg  <= at_msg_reg + 24'd1;
         next_pos_reg  <= at_pos_reg + step[POS_W-1:0];
         partly_reg    <= at_msg_reg == ctx_limit;
@@ -829,20 +810,22 @@ module inc_send_message #(
             walked_reg <= 1'b0;
         end else if (walks) begin
             walked_reg <= 1'b1;
-            gain_reg   <= past_reg[POS_W-1:0];
+            gain_reg   <= past_reg;
         end
     end
 
+    wire              puts;
 `ifdef INC_RELEASE
     // ---- a release: a message of no length ----
 
-    wire               puts;
-    wire               released = own_reg && rel_owed;
+    wire              released = own_reg && rel_owed;
     assign rel_ei   = ei_reg;
     assign rel_puts = puts && released;
     assign rel_told = tells && ack_reg && progress && rel_owed;
-
+`else
+    wire              released = 1'b0;
 `endif
+
     // ---- the message that a place is in, cut by the lane's path MTU; one that is not complete as if it were as long as any ----
 
     wire [LEN_W-1:0]   plen;
@@ -858,22 +841,14 @@ module inc_send_message #(
         .clk    (clk),
         .pos    (at_pos_reg),
         .code   (code_reg),
-`ifdef INC_RELEASE
         .length (released ? {OFF_W{1'b0}} : partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
-`else
-        .length (partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
-`endif
         .rest   (rest),
         .plen   (plen),
         .words  (words),
         .pad    (pad)
     );
 
-`ifdef INC_RELEASE
     wire is_last = released || (!partly_reg && rest == {POS_W{1'b0}});
-`else
-    wire is_last = !partly_reg && rest == {POS_W{1'b0}};
-`endif
     assign after_msg  = is_last ? next_msg_reg : at_msg_reg;
     assign after_pos  = is_last ? {POS_W{1'b0}} : next_pos_reg;
     assign after_more = is_last ? next_more_reg : stay_more_reg;
@@ -881,11 +856,7 @@ module inc_send_message #(
     // ---- the packet ----
 
     wire              is_first = at_pos_reg == {POS_W{1'b0}};
-`ifdef INC_RELEASE
     assign            puts     = use_it && snd_room;
-`else
-    wire              puts     = use_it && snd_room;
-`endif
     wire [UNIT_W-1:0] unit     = {{(UNIT_W-POS_W){1'b0}}, at_pos_reg};
     wire [MASK_W-1:0] to       = own_reg ? snd_self : keep;
     reg  [MASK_W-1:0] ask;
@@ -902,25 +873,12 @@ module inc_send_message #(
     assign snd_tx_valid   = puts;
     assign snd_tx_mask    = to;
     // ONLY and LAST, with an immediate or without; else FIRST or MIDDLE
-`ifdef INC_RELEASE
     assign snd_tx_opcode  = is_last ? {5'd0, is_first, !is_first, msg_has_imm && !released} : {7'd0, !is_first};
     assign snd_tx_se      = is_last && msg_se && !released;
-`else
-    assign snd_tx_opcode  = is_last ? {5'd0, is_first, !is_first, msg_has_imm} : {7'd0, !is_first};
-    assign snd_tx_se      = is_last && msg_se;
-`endif
     assign snd_tx_pad     = pad;
-`ifdef INC_RELEASE
     assign snd_tx_ce      = msg_ce && !released;
-`else
-    assign snd_tx_ce      = msg_ce;
-`endif
     assign snd_tx_psn     = at_psn_reg;
-`ifdef INC_RELEASE
     assign snd_tx_ext     = is_last && msg_has_imm && !released ? msg_imm : 32'd0;
-`else
-    assign snd_tx_ext     = is_last && msg_has_imm ? msg_imm : 32'd0;
-`endif
     assign snd_tx_plen    = plen;
     assign snd_tx_words   = words;
     assign snd_tx_ask     = ask;
@@ -935,21 +893,8 @@ module inc_send_message #(
 
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
-`ifdef INC_RELEASE
-`ifdef INC_MESSAGE_RANGES
     assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || owes || opens;
-`else
-    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || owes;
-`endif
     assign cm_ack     = tells || owes;
-`else
-`ifdef INC_MESSAGE_RANGES
-    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || opens;
-`else
-    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made;
-`endif
-    assign cm_ack     = tells;
-`endif
     assign cm_send    = (puts && by_pool) || made;
     assign cm_one     = puts && own_reg;
     assign cm_timeout = acts_late && up_timeout;
@@ -959,11 +904,7 @@ module inc_send_message #(
     assign cm_data    = (seen && note_reg && !look_reg && !fuse_reg) || (puts && pool_reg && several_reg);
     assign cm_more    = made ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
     assign act_done   = acts_late || drops || (puts && !note_reg && !(pool_reg && several_reg));
-`ifdef INC_RELEASE
     assign unacked_we = (tells && progress) || owes;
-`else
-    assign unacked_we = tells && progress;
-`endif
     assign tail_we    = (puts && by_pool) || made;
     assign later_we   = puts && own_reg;
     assign bounds_end = (puts && by_pool && is_last) || made;
@@ -977,19 +918,7 @@ module inc_send_message #(
     assign snd_again  = puts && own_reg && again;
 `endif
 
-`ifdef INC_RELEASE
-`ifdef INC_MESSAGE_RANGES
-    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owe_reg || open_reg)) || acts_late || drops || (puts && !several_reg) || tells;
-`else
-    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owe_reg)) || acts_late || drops || (puts && !several_reg) || tells;
-`endif
-`else
-`ifdef INC_MESSAGE_RANGES
-    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells || opens;
-`else
-    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || tells;
-`endif
-`endif
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owing)) || acts_late || drops || (puts && !several_reg) || tells || opens;
 
     // What a look found stands, the place moved on by each packet that is made elsewhere, until a job that may change who keeps up, or sends: if
     // all keep up no ACK does.
@@ -1074,9 +1003,9 @@ module inc_send_message #(
     end
 
 `ifdef INC_MESSAGE_RANGES
-    wire unused_bits = &{1'b0, ctx_open, gained, past_reg, unacked_msg, over_top};
+    wire unused_bits = &{1'b0, ctx_open, unacked_msg, over_top, next_there, low_there, lane_there};
 `else
-    wire unused_bits = &{1'b0, ctx_open, gained, past_reg, unacked_msg};
+    wire unused_bits = &{1'b0, ctx_open, unacked_msg, next_there, low_there, lane_there};
 `endif
 
 endmodule

@@ -70,9 +70,10 @@ func (p SendMessage) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	submodules, err := modules(
-		ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 24, AddrW: p.EIW},
+		ram.RAM{Words: max(p.index().Words(), 2), Bits: 24, AddrW: p.index().IndexW()},
 		retransmission.Retransmission{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, ClockMHz: p.ClockMHz},
-		CutMessage{Bytes: p.Bytes, LenW: p.LenW, WordsW: p.WordsW, OffW: p.OffW, PosW: pos, UnitBytes: p.UnitBytes})
+		CutMessage{Bytes: p.Bytes, LenW: p.LenW, WordsW: p.WordsW, OffW: p.OffW, PosW: pos, UnitBytes: p.UnitBytes},
+		p.index())
 	if err != nil {
 		return nil, fmt.Errorf("inc_send_message: %w", err)
 	}
@@ -98,28 +99,34 @@ func (p SendMessage) Module() (*graph.Module, error) {
 	}, nil
 }
 
+// index is where tables keep an endpoint.
+func (p SendMessage) index() ram.EndpointIndex {
+	return ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+}
+
 // memories are the tables: words by endpoint, and by group.
 func (p SendMessage) memories() []graph.Memory {
-	groups, pos := leaf.Pow2(max(p.EIW-p.EPW, 1)), posBits(p.OffW, p.UnitBytes)
+	groups, ends, pos := leaf.Pow2(max(p.EIW-p.EPW, 1)), max(p.index().Words(), 2), posBits(p.OffW, p.UnitBytes)
+	messages := max(p.UnitW-pos, 1)
 	one := func(path string, words, bits int, role string) graph.Memory {
 		return graph.Memory{Path: path, Words: words, Bits: bits, Role: role, Module: "inc_ram_1r1w"}
 	}
 	out := []graph.Memory{
-		one("u_first", leaf.Pow2(p.EIW), 24, "table"),
-		one("u_unacked", leaf.Pow2(p.EIW), 48+pos, "state"),
-		one("u_later", leaf.Pow2(p.EIW), 24+pos, "state"),
-		one("u_tails", leaf.Pow2(p.EIW), 48+pos, "state"),
+		one("u_first", ends, 24, "table"),
+		one("u_unacked", ends, 48+pos, "state"),
+		one("u_later", ends, 24+pos, "state"),
+		one("u_tails", ends, 48+pos, "state"),
 		one("u_silent", groups, 4*p.MaskW, "state"),
 	}
 	if p.Release != 0 || p.InBand != 0 {
-		out = append(out, one("u_gone", leaf.Pow2(p.EIW), 24, "state"))
+		out = append(out, one("u_gone", ends, 24, "state"))
 	}
 	if p.InBand != 0 {
 		out = append(out, one("u_top", groups, 24, "state"))
 	}
 	for e := range p.MaskW {
 		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"),
-			one(fmt.Sprintf("gen_bound[%d].u_bound", e), groups<<max(p.UnitW-pos, 1), 24, "state"))
+			one(fmt.Sprintf("gen_bound[%d].u_bound", e), groups<<messages, messages+pos, "state"))
 	}
 	return out
 }

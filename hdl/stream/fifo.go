@@ -15,6 +15,8 @@ type FIFO struct {
 	DepthW int
 	// Margin: entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1.
 	Margin int
+	// Head: 1 puts the head in flip-flops.
+	Head int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -23,6 +25,7 @@ func (p FIFO) Module() (*graph.Module, error) {
 	rules.Refuse(p.Width < 1, "WIDTH must be at least 1")
 	rules.Refuse(p.DepthW < 1 || p.DepthW > 10, "DEPTH_W must be 1 to 10")
 	rules.Refuse(p.Margin < 0 || p.Margin >= leaf.Pow2(p.DepthW), "MARGIN must be less than 2**DEPTH_W")
+	rules.Refuse(p.Head < 0 || p.Head > 1, "HEAD must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -37,6 +40,7 @@ func (p FIFO) Module() (*graph.Module, error) {
 			{Name: "WIDTH", Value: p.Width},
 			{Name: "DEPTH_W", Value: p.DepthW},
 			{Name: "MARGIN", Value: p.Margin},
+			{Name: "HEAD", Value: p.Head},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),

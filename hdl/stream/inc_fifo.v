@@ -17,7 +17,9 @@ module inc_fifo #(
     // log2 of the number of entries, 1 to 10
     parameter DEPTH_W = 4,
     // entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1
-    parameter MARGIN  = 0
+    parameter MARGIN  = 0,
+    // 1: the head stands in flip-flops, where what follows from it takes long
+    parameter HEAD    = 0
 ) (
     input  wire             clk,
     input  wire             rst,
@@ -42,6 +44,9 @@ module inc_fifo #(
         if (MARGIN < 0 || MARGIN >= (1 << DEPTH_W)) begin : gen_bad_margin
             $error("inc_fifo: MARGIN must be less than 2**DEPTH_W");
         end
+        if (HEAD < 0 || HEAD > 1) begin : gen_bad_head
+            $error("inc_fifo: HEAD must be 0 or 1");
+        end
     endgenerate
 `endif
 
@@ -52,8 +57,9 @@ module inc_fifo #(
     reg [DEPTH_W-1:0] head_reg;
     reg [DEPTH_W-1:0] tail_reg;
     reg [DEPTH_W:0]   count_reg;
+    reg               valid_reg;     // the count is not 0
 
-    assign valid = count_reg != {(DEPTH_W+1){1'b0}};
+    assign valid = valid_reg;
     generate
         if (MARGIN == 0) begin : gen_full
             // all 2**DEPTH_W are taken: a bit, where a comparison would be a carry chain on an FPGA
@@ -62,7 +68,22 @@ module inc_fifo #(
             assign room = count_reg < LIMIT_COUNT;
         end
     endgenerate
-    assign data  = mem[head_reg];
+    wire more = count_reg[DEPTH_W:1] != {DEPTH_W{1'b0}};     // than one
+
+    generate
+        if (HEAD != 0) begin : gen_head
+            reg  [WIDTH-1:0]   first_reg;
+            wire [DEPTH_W-1:0] second = head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
+            assign data = first_reg;
+            always @(posedge clk) begin
+                if (pop || !valid_reg) begin
+                    first_reg <= more ? mem[second] : push_data;
+                end
+            end
+        end else begin : gen_place
+            assign data = mem[head_reg];
+        end
+    endgenerate
 
     // One more and one less differ from the count in these bits. Push and pop come late: they only choose.
     wire [DEPTH_W:0] up   = count_reg ^ (count_reg + {{DEPTH_W{1'b0}}, 1'b1});
@@ -77,8 +98,10 @@ module inc_fifo #(
             head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
         end
         count_reg <= count_reg ^ (up & {(DEPTH_W+1){push && !pop}}) ^ (down & {(DEPTH_W+1){pop && !push}});
+        valid_reg <= push || more || (valid_reg && !pop);
 
         if (rst) begin
+            valid_reg <= 1'b0;
             head_reg  <= {DEPTH_W{1'b0}};
             tail_reg  <= {DEPTH_W{1'b0}};
             count_reg <= {(DEPTH_W+1){1'b0}};

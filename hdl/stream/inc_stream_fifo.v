@@ -54,12 +54,19 @@ module inc_stream_fifo #(
     reg [DEPTH_W-1:0] head_reg;
     reg [DEPTH_W:0]   used_reg;
     reg [DEPTH_W:0]   wait_reg;
+    reg               waits_reg;     // there are such
     reg               ram_valid_reg;
 
     assign valid = ram_valid_reg;
     assign room  = used_reg < LIMIT_COUNT;
 
-    wire fetch = wait_reg != {(DEPTH_W+1){1'b0}} && (pop || !ram_valid_reg);
+    wire fetch = waits_reg && (pop || !ram_valid_reg);
+
+    // One more and one less differ from a count in these bits. Push, pop and fetch come late: they only choose.
+    wire [DEPTH_W:0] used_up   = used_reg ^ (used_reg + {{DEPTH_W{1'b0}}, 1'b1});
+    wire [DEPTH_W:0] used_down = used_reg ^ (used_reg - {{DEPTH_W{1'b0}}, 1'b1});
+    wire [DEPTH_W:0] wait_up   = wait_reg ^ (wait_reg + {{DEPTH_W{1'b0}}, 1'b1});
+    wire [DEPTH_W:0] wait_down = wait_reg ^ (wait_reg - {{DEPTH_W{1'b0}}, 1'b1});
 
     inc_mem_bypass #(.WORDS(1 << DEPTH_W), .BITS(WIDTH), .ADDR_W(DEPTH_W)) u_mem (
         .clk   (clk),
@@ -78,16 +85,9 @@ module inc_stream_fifo #(
         if (fetch) begin
             head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
         end
-        if (push && !pop) begin
-            used_reg <= used_reg + {{DEPTH_W{1'b0}}, 1'b1};
-        end else if (pop && !push) begin
-            used_reg <= used_reg - {{DEPTH_W{1'b0}}, 1'b1};
-        end
-        if (push && !fetch) begin
-            wait_reg <= wait_reg + {{DEPTH_W{1'b0}}, 1'b1};
-        end else if (fetch && !push) begin
-            wait_reg <= wait_reg - {{DEPTH_W{1'b0}}, 1'b1};
-        end
+        used_reg  <= used_reg ^ (used_up & {(DEPTH_W+1){push && !pop}}) ^ (used_down & {(DEPTH_W+1){pop && !push}});
+        wait_reg  <= wait_reg ^ (wait_up & {(DEPTH_W+1){push && !fetch}}) ^ (wait_down & {(DEPTH_W+1){fetch && !push}});
+        waits_reg <= push || wait_reg[DEPTH_W:1] != {DEPTH_W{1'b0}} || (waits_reg && !fetch);
 
         if (fetch) begin
             ram_valid_reg <= 1'b1;
@@ -100,6 +100,7 @@ module inc_stream_fifo #(
             head_reg      <= {DEPTH_W{1'b0}};
             used_reg      <= {(DEPTH_W+1){1'b0}};
             wait_reg      <= {(DEPTH_W+1){1'b0}};
+            waits_reg     <= 1'b0;
             ram_valid_reg <= 1'b0;
         end
     end

@@ -23,6 +23,8 @@ func TestDescription(t *testing.T) {
 		fixed(),
 		late(),
 		onePort(mini()),
+		single(mini()),
+		single(onePort(late())),
 		three(),
 		alone(),
 		th{PortW: 1, LenW: 1, WordsW: 1, EPW: 1, EIW: 1, MaskW: 2, Groups: 1},
@@ -35,6 +37,7 @@ func TestDescription(t *testing.T) {
 	hdltest.Check(t, legal, []hdltest.Refused{
 		{Leaf: with(func(p *th) { p.PortW = 9 }), Params: []graph.Param{{Name: "PORT_W", Value: 9}}, Rule: port},
 		{Leaf: with(func(p *th) { p.InBand = -1 }), Params: []graph.Param{{Name: "IN_BAND", Value: -1}}, Rule: "IN_BAND must be 0 or 1"},
+		{Leaf: with(func(p *th) { p.Single = 2 }), Params: []graph.Param{{Name: "SINGLE", Value: 2}}, Rule: "SINGLE must be 0 or 1"},
 		{Leaf: with(func(p *th) { p.Late = 2 }), Params: []graph.Param{{Name: "LATE", Value: 2}}, Rule: "LATE must be 0 or 1"},
 		{Leaf: with(func(p *th) { p.OnePort = 2 }), Params: []graph.Param{{Name: "ONE_PORT", Value: 2}}, Rule: "ONE_PORT must be 0 or 1"},
 		{Leaf: with(func(p *th) { p.MaskW = 5 }), Params: []graph.Param{{Name: "MASK_W", Value: 5}}, Rule: "MASK_W must be at most 2**EP_W, EP_W at most EI_W"},

@@ -14,7 +14,8 @@
 //   one port    with ONE_PORT tables and offsets are in memories of one port: in a cycle in which tbl_ep_we or off_we is high req_ready
 //               is low, and get_* waits
 //   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
-//               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens
+//               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens.
+//               With SINGLE an endpoint has one, off_out, whatever the range and the direction
 //   reset       queue empty; the table's contents are unknown until written
 //   not done    the ICRC and the sum's last addition; lengths are not checked
 `default_nettype none
@@ -35,6 +36,8 @@ module inc_translate_header #(
     parameter GROUPS  = 2,
     // 1: there are in-band groups, and offsets
     parameter IN_BAND = 0,
+    // 1: an endpoint has one offset, for all ranges and both directions
+    parameter SINGLE  = 0,
     // 1: the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories have
     // the cycle before it to themselves
     parameter LATE    = 0,
@@ -111,6 +114,9 @@ module inc_translate_header #(
         end
         if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
             $error("inc_translate_header: IN_BAND must be 0 or 1");
+        end
+        if (SINGLE < 0 || SINGLE > 1) begin : gen_bad_single
+            $error("inc_translate_header: SINGLE must be 0 or 1");
         end
         if (LATE < 0 || LATE > 1) begin : gen_bad_late
             $error("inc_translate_header: LATE must be 0 or 1");
@@ -198,6 +204,7 @@ module inc_translate_header #(
 
     reg               q_valid, q_se, q_ce;
     reg [7:0]         q_opcode;
+    reg               is_ack, is_cnp, is_long;
     reg [1:0]         q_pad;
     reg [23:0]        q_psn;
     reg [31:0]        q_ext;
@@ -209,6 +216,9 @@ module inc_translate_header #(
         q_se     <= req_se;
         q_ce     <= req_ce;
         q_opcode <= req_opcode;
+        is_ack   <= req_opcode == 8'h11;
+        is_cnp   <= req_opcode == 8'h81;
+        is_long  <= req_opcode == 8'h11 || req_opcode == 8'h03 || req_opcode == 8'h05;
         q_pad    <= req_pad;
         q_psn    <= req_psn;
         q_ext    <= req_ext;
@@ -225,20 +235,32 @@ module inc_translate_header #(
     wire [23:0] early;        // what of it is added before the queue of headers
     generate
         if (IN_BAND != 0) begin : gen_in_band
-            wire [23:0] q_in, q_out;
-            reg         q_in_band, q_dir;
+            reg         q_in_band;
             wire [INDEX_W-1:0] off_at;
             wire               off_there;
             inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_off_index (
                 .ei(off_ei), .index(off_at), .present(off_there));
-            inc_table #(.WORDS(4 * RECORDS), .BITS(48), .ADDR_W(INDEX_W + 2), .ONE_PORT(ONE_PORT)) u_offsets (
-                .clk(clk), .we(off_we && off_there), .waddr({off_at, off_rng}), .wdata({off_in, off_out}),
-                .re(take), .raddr({rd_at, req_rng}), .rdata({q_in, q_out}));
+            wire [23:0] q_offset;
             always @(posedge clk) begin
                 q_in_band <= req_in_band;
-                q_dir     <= req_dir;
             end
-            assign offset = (q_dir ? q_in : q_out) & {24{q_in_band}};
+            assign offset = q_offset & {24{q_in_band}};
+            if (SINGLE != 0) begin : gen_single
+                inc_table #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_offsets (
+                    .clk(clk), .we(off_we && off_there), .waddr(off_at), .wdata(off_out),
+                    .re(take), .raddr(rd_at), .rdata(q_offset));
+                wire unused_range = &{1'b0, off_rng, off_in, req_rng, req_dir};
+            end else begin : gen_ranges
+                wire [23:0] q_in, q_out;
+                reg         q_dir;
+                inc_table #(.WORDS(4 * RECORDS), .BITS(48), .ADDR_W(INDEX_W + 2), .ONE_PORT(ONE_PORT)) u_offsets (
+                    .clk(clk), .we(off_we && off_there), .waddr({off_at, off_rng}), .wdata({off_in, off_out}),
+                    .re(take), .raddr({rd_at, req_rng}), .rdata({q_in, q_out}));
+                always @(posedge clk) begin
+                    q_dir <= req_dir;
+                end
+                assign q_offset = q_dir ? q_in : q_out;
+            end
         end else begin : gen_fixed
             assign offset = 24'd0;
             wire unused_offset = &{1'b0, off_we, off_ei, off_rng, off_in, off_out, req_in_band, req_rng, req_dir};
@@ -265,10 +287,7 @@ module inc_translate_header #(
 
     // ---- write ----
 
-    wire is_ack  = q_opcode == 8'h11;
-    wire is_cnp  = q_opcode == 8'h81;
     wire is_data = !is_ack && !is_cnp;
-    wire is_long = is_ack || q_opcode == 8'h03 || q_opcode == 8'h05;
 
     // Every length is the payload's and one number more: headers, AETH or immediate, a CNP's reserved bytes (zero, like absent
     // payload), the ICRC, and pad bytes in the low bits. UDP: 24, 28 or 40; IP: 20 more; before the ICRC: 30; the frame: 34.

@@ -29,6 +29,8 @@ type TranslateHeader struct {
 	Groups int
 	// InBand: 1 if there are in-band groups, and offsets, else 0.
 	InBand int
+	// Single: 1 if an endpoint has one offset, for all ranges and both directions, else 0.
+	Single int
 	// Late: 1 if the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories
 	// have the cycle before it to themselves, else 0.
 	Late int
@@ -44,6 +46,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W, EP_W at most EI_W")
 	rules.Refuse(p.Groups < 1 || p.Groups > leaf.Pow2(max(p.EIW-p.EPW, 0)) || p.Groups*p.MaskW < 2, "GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
+	rules.Refuse(p.Single < 0 || p.Single > 1, "SINGLE must be 0 or 1")
 	rules.Refuse(p.Late < 0 || p.Late > 1, "LATE must be 0 or 1")
 	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
@@ -78,6 +81,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "IN_BAND", Value: p.InBand},
+			{Name: "SINGLE", Value: p.Single},
 			{Name: "LATE", Value: p.Late},
 			{Name: "ONE_PORT", Value: p.OnePort},
 		},
@@ -95,8 +99,12 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 		},
 		Submodules: []*graph.Module{memory, fifo, index},
 	}
-	if p.InBand != 0 {
-		module.Memories = append(module.Memories, p.table(4*at.Words(), 48).At("gen_in_band.u_offsets", "state"))
+	switch {
+	case p.InBand == 0:
+	case p.Single != 0:
+		module.Memories = append(module.Memories, p.table(at.Words(), 24).At("gen_in_band.gen_single.u_offsets", "state"))
+	default:
+		module.Memories = append(module.Memories, p.table(4*at.Words(), 48).At("gen_in_band.gen_ranges.u_offsets", "state"))
 	}
 	return module, nil
 }

@@ -40,6 +40,12 @@ func lateFixed() translateheader.TranslateHeader {
 	return p
 }
 
+// single has one offset an endpoint.
+func single(p translateheader.TranslateHeader) translateheader.TranslateHeader {
+	p.Single = 1
+	return p
+}
+
 // onePort has tables that are read or written.
 func onePort(p translateheader.TranslateHeader) translateheader.TranslateHeader {
 	p.OnePort = 1
@@ -202,7 +208,12 @@ func (b *bench) move(ei, rng int) (keep func()) {
 	b.Set("off_out", uint64(o[0]))
 	b.Set("off_in", uint64(o[1]))
 	return func() {
-		if b.p.InBand != 0 {
+		switch {
+		case b.p.InBand == 0:
+		case b.p.Single != 0:
+			one := offset{o[0], o[0]}
+			b.offsets[ei] = [4]offset{one, one, one, one}
+		default:
 			b.offsets[ei][rng] = o
 		}
 	}
@@ -342,7 +353,7 @@ func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]translateheader.TranslateHeader{
 		"in-band": mini(), "fixed": fixed(), "late": late(), "late, fixed": lateFixed(), "three groups": three(), "one group": alone(),
-		"one port": onePort(late()), "one port, fixed": onePort(lateFixed()),
+		"one port": onePort(late()), "one port, fixed": onePort(lateFixed()), "one offset": single(mini()), "one offset, one port": single(onePort(late())),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,8 +6,8 @@ package endtoend
 func slotFaults() []Fault {
 	return []Fault{
 		{Name: "a child's bit survives recycling (A1)", File: fileSteps,
-			Old: "b_empties ? NOBODY : f_first ? b_self : b_repeats ? f_mask : f_mask | b_self",
-			New: "b_empties ? NOBODY : f_first ? b_self | (f_mask & {{(MASK_W-1){1'b0}}, 1'b1}) : b_repeats ? f_mask : f_mask | b_self"},
+			Old: "f_first ? b_self : b_repeats ? f_mask : f_mask | b_self",
+			New: "f_first ? b_self | (f_mask & {{(MASK_W-1){1'b0}}, 1'b1}) : b_repeats ? f_mask : f_mask | b_self"},
 		{Name: "recycling on every arrival (A2)", File: fileCheck,
 			At: "c_done_we <=", Old: "completes || takes", New: "accept || takes",
 			Also: []Change{{At: "n_done <=", Old: "completes || takes", New: "accept || takes"}}},
@@ -94,7 +94,7 @@ func inBandFaults() []Fault {
 			Old: "cur_takes_reg && !cur_past[23] && !cur_left[23]",
 			New: "cur_takes_reg && !cur_past[23] && (!cur_left[23] || cur_behind)"},
 		{Name: "what was complete before a range does not count when it opens", File: fileCheck,
-			Old: "(good && t_done_we) || (c_done && c_opened && !c_bypass)", New: "good && t_done_we"},
+			Old: "(good && t_done_we) || (c_decided && c_opened)", New: "good && t_done_we"},
 		{Name: "a lost control is not asked for", File: fileCheck,
 			Old: "b_fine && astray && asks_nak && f_at_base", New: "1'b0"},
 		{Name: "a NAK of a range's first PSN acknowledges the range before", File: fileCheck,
@@ -116,7 +116,7 @@ func stepFaults() []Fault {
 		{Name: "a frame takes the state of the one before it, whosever that is", File: fileCheck,
 			Old: "b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei", New: "b_valid || c_stays"},
 		{Name: "what was taken from a damaged frame is kept", File: fileCheck,
-			Old: "b_valid && ((take_ep && !(commits && t_ep_we)) || (take_done && !(commits && t_done_we) && !c_opened) || (b_takes_slot && !(commits && t_wr)))",
+			Old: "b_valid && (lives && c_intact ? stale_then : stale_else)",
 			New: "1'b0"},
 	}
 }

@@ -36,11 +36,11 @@ func streamFaults() []Fault {
 		{Name: "a busy port's frame is sent to another", File: fileDemux,
 			Old: "(to & ~ready) == {PORTS{1'b0}}", New: "(to & ready) != {PORTS{1'b0}} || !s_axis_tlast"},
 		{Name: "bypassed frames starve", File: fileForward,
-			Old: "byp_valid && (!eng_valid || !owner_reg)", New: "byp_valid && !eng_valid"},
+			Old: "byp_valid && !(owner_reg && eng_valid)", New: "byp_valid && !eng_valid"},
 		{Name: "err is lost on a bypassed frame", File: fileForward,
 			Old: "beat_last && beat_err", New: "1'b0"},
 		{Name: "a bypassed frame waits for room that only frames behind it can make", File: fileParser,
-			Old: "skip_reg || (fwd_valid && fwd_bypass && ended_reg == 3'd0)", New: "1'b0"},
+			Old: "skip_reg || (bypass_reg && ended_reg == 4'd0)", New: "1'b0"},
 	}
 }
 
@@ -82,7 +82,7 @@ func controlFaults() []Fault {
 				{At: "1'b0; c_valid_reg <=", Old: "1'b0", New: "c_valid"},
 			}},
 		{Name: "a group restarts with old slots", File: fileRecycle,
-			Old: "{{(WORD_W-24){1'b0}}, walk_tag}", New: "{word_out[WORD_W-1:24], walk_tag}"},
+			Old: "{{(WORD_W-24){1'b0}}, start_reg}", New: "{word_out[WORD_W-1:24], start_reg}"},
 		{Name: "starting a group stops its neighbour", File: fileRecycle,
 			Old: "started_reg & ~grp_start", New: "started_reg & {GROUPS{grp_start == {GROUPS{1'b0}}}}"},
 	}

@@ -72,7 +72,7 @@ func messageFaults() []Fault {
 func cutFaults() []Fault {
 	return []Fault{
 		{Name: "a NAK acknowledges what it names", File: fileMessage, Old: "q_psn + {23'd0, q_is_ack}", New: "q_psn + 24'd1"},
-		{Name: "answers count from PSN 0", File: fileSendMessage, Old: "snd_psn - first_psn", New: "snd_psn"},
+		{Name: "answers count from PSN 0", File: fileSendMessage, Old: "snd_psn - on_wire", New: "snd_psn"},
 		{Name: "a packet behind which nothing may leave does not ask", File: fileSendMessage, At: "(made || is_last ||", Old: "!after_more", New: "1'b0"},
 		{Name: "all go along, whatever their path MTU", File: fileSendMessage, Old: "codes[3*i +: 3] == low_code", New: "1'b1"},
 		{Name: "who goes back sends on where it was", File: fileSendMessage, Old: "one_psn == unacked_psn", New: "1'b0"},

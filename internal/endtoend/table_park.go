@@ -35,7 +35,7 @@ func park2Faults() []Fault {
 		{Name: "a control opens a range of a parked group", File: fileCheck, Old: "would_open && !parked", New: "would_open"},
 		{Name: "a parked group is never silent", File: fileCheck, Old: "slotless && cfg_park_rnr && b_host", New: "slotless && b_host"},
 		{Name: "a parked group's RNR NAK has a timer of its own", File: fileCheck, Old: "{3'b001, cfg_park_timer, c_msn}", New: "{3'b001, 5'd1, c_msn}"},
-		{Name: "whose result is gone hears nothing", File: fileCheck, Old: "c_gone && !reack && !gone_past[23]", New: "1'b0"},
+		{Name: "whose result is gone hears nothing", File: fileCheck, Old: "c_gone && !reack && gone_has", New: "1'b0"},
 		{Name: "whose result is gone hears of its own PSN alone", File: fileCheck,
 			Old: "(c_ranged && parent_has ? c_end : picked_reg)", New: "c_psn"},
 		{Name: "data of a parked group is stale", File: fileCheck, Old: "c_slotless && !reack", New: "1'b0"},

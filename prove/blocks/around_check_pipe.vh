@@ -20,6 +20,7 @@ always @* begin
     assume (!(control_map_current && control_map_previous));
     assume ({1'b0, control_map_opens} + {1'b0, control_map_bad_control} + {1'b0, control_map_wrong_role} <= 2'd1);
     assume (!(control_map_current || control_map_previous) || !(control_map_opens || control_map_bad_control || control_map_wrong_role));
+    assume (!control_map_opens || (steps_ask_opcode == 8'h05 && steps_ask_empty));
     assume (!(control_map_up && (control_map_down || control_map_collective == 3'd2)));
 end
 

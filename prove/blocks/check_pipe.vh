@@ -165,7 +165,7 @@ always @* begin
     if (s_go && s_group == f_g) assume (s_base == f_base && s_root == f_root);
     if (a_valid && a_group == f_g) assume (f_size_now[SLOT_W] ? f_size_now[SLOT_W-1:0] == f_n : a_half == f_n);
     if (d2_valid && d2_group == f_g) assume (d2_start - d_start <= {{(24-SLOT_W){1'b0}}, f_n});
-    if (x_step == 3'd2 && act_group == f_g) assume (!(pointed ? x_any : 1'b1) || x_at - (x_pipe_b ? start_b : start_a) < {{(24-SLOT_W){1'b0}}, f_n});
+    if (x_step == 3'd5 && act_group == f_g) assume (!(pointed ? x_any : 1'b1) || x_at - (x_pipe_b ? start_b : start_a) < {{(24-SLOT_W){1'b0}}, f_n});
 end
 // a slot of a pipe
 function f_in(input [SLOT_W-1:0] slot, input pipe_b);

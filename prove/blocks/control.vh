@@ -120,12 +120,16 @@ always @* if (f_past) begin
 end
 `endif
 `ifdef PROVE_E
-reg f_shown;
-always @(posedge clk) f_shown <= ctl_map;
+reg f_shown, f_control;
+always @(posedge clk) begin
+    f_shown   <= ctl_map;
+    f_control <= ent_opcode == OP_CONTROL && ent_empty;
+end
 always @* if (f_past && f_shown) begin
     assert (!(map_current && map_previous));
     assert ({1'b0, map_opens} + {1'b0, map_bad_control} + {1'b0, map_wrong_role} <= 2'd1);
     if (map_opens_up) assert (map_opens);
+    if (map_opens) assert (f_control);
     if (map_collective == REDUCE) assert (map_out_mask == NOBODY && !map_down);
     if (map_collective == BROADCAST) assert (map_in_mask == NOBODY && !map_up);
     assert (!(map_up && map_down));

@@ -8,7 +8,7 @@ always @* assume (f_g < GROUPS && f_h < GROUPS && f_g != f_h);
 
 wire              f_for_g = state_reg != W_IDLE && group_reg == f_g;
 wire              f_offers = acks_valid || init_valid || ranges_valid || walk_slot;
-wire [SLOT_W-1:0] f_at = base_reg + index_reg;      // the slot that a start writes
+wire [SLOT_W-1:0] f_at = walk_at;                   // the slot that a start writes
 wire [2*SLOT_W:0] f_held;                           // what u_held says of f_h
 
 // the units of f_h, noted when its start was found good

@@ -214,6 +214,7 @@ end
 always @* if (f_past) begin
     assert (f_shown == {{(QUEUE_W-1){1'b0}}, shown_reg} + {{(QUEUE_W-1){1'b0}}, act_valid_reg && !act_timer_reg});
     assert (f_in_ram <= QUEUE && f_shown <= f_count);
+    assert (left_reg == (f_count != {QUEUE_W{1'b0}}));
     assert (!late_reg || f_committed);
     assert (!f_committed || !(f_open && f_aged));
     if (!act_valid && act_soon) assert (f_soon <= (shown_reg ? 3'd2 : f_count != {QUEUE_W{1'b0}} ? 3'd1 : 3'd0));

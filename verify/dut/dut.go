@@ -69,6 +69,13 @@ const ActFrame = 0
 // ActPoisoned is the kind of an Act by which a Mode I engine says that a double error of its payload memory ends what a group sends.
 const ActPoisoned = 5
 
+// Access is a read of a register, or a write of all its bytes.
+type Access struct {
+	Addr  uint32
+	Write bool
+	Value uint32
+}
+
 // ErrRefused means that the register bus answered an access with SLVERR and that the access had no effect.
 var ErrRefused = errors.New("the engine refused the access")
 
@@ -120,6 +127,9 @@ type DUT interface {
 	SetPauses(p Pauses)
 	// Reset asserts reset for some cycles. Frames inside are lost; frames waiting to enter may be lost or stay queued.
 	Reset() error
+	// ResetIn resets so many cycles into an access to a register. One that was not answered by then is begun once more, and again is true; nobody looks
+	// at what a read gives.
+	ResetIn(a Access, cycles uint64) (again bool, err error)
 	// Spotless is true for an engine whose payload memory cannot have errors. Register ECC_INJECT then does nothing,
 	// even if the configuration has ecc.
 	Spotless() bool

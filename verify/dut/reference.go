@@ -281,6 +281,9 @@ func (r *Reference) Reset() error {
 	return nil
 }
 
+// ResetIn is Reset: an access takes no time.
+func (r *Reference) ResetIn(Access, uint64) (again bool, err error) { return false, r.Reset() }
+
 // leastPathMTU is what Mode I takes; no other has one.
 func leastPathMTU(p contract.Params) int {
 	if p.Mode == 1 {

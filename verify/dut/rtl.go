@@ -368,6 +368,31 @@ func (d *RTL) Stop(port int) { d.sinks[port].SetPause(axis.Always()) }
 // Reset asserts reset. Frames inside are lost; a source starts again with a frame that it had not completely sent.
 func (d *RTL) Reset() error { return d.resetFor(laterReset) }
 
+// ResetIn asserts reset so many cycles into an access, or behind one that is over by then. Otherwise the bus offers it again.
+func (d *RTL) ResetIn(a Access, cycles uint64) (again bool, err error) {
+	if d.err != nil {
+		return false, d.err
+	}
+	d.bus.SetTick(func() error {
+		if cycles == 0 && !again {
+			again = true
+			return d.Reset()
+		}
+		cycles -= min(cycles, 1)
+		return d.model.Tick()
+	})
+	if a.Write {
+		err = d.bus.WriteReg(uint64(a.Addr), a.Value)
+	} else {
+		_, err = d.bus.ReadReg(uint64(a.Addr))
+	}
+	d.bus.SetTick(d.model.Tick)
+	if err = refused(err); !again {
+		return false, errors.Join(err, d.Reset())
+	}
+	return true, err
+}
+
 func (d *RTL) resetFor(cycles int) error {
 	if d.err != nil {
 		return d.err

@@ -125,3 +125,24 @@ func TestRTLWaves(t *testing.T) {
 	require.NoError(t, err)
 	assert.Positive(t, info.Size())
 }
+
+func TestResetInAnAccess(t *testing.T) {
+	d := loop(t, 1, "")
+	before, after := false, false // that the access was begun once more, and that it was over
+	for cycles := range uint64(8) {
+		d.SetPauses(dut.Pauses{})
+		require.NoError(t, d.Write(0, 5, ctrl.AllBytes))
+		again, err := d.ResetIn(dut.Access{Addr: 4, Write: true, Value: 9}, cycles)
+		require.NoError(t, err)
+		v, err := d.Read(0)
+		require.NoError(t, err)
+		assert.EqualValues(t, 0x1111, v, "written before the reset")
+		v, err = d.Read(4)
+		require.NoError(t, err)
+		before, after = before || again, after || !again
+		assert.Equal(t, again, v == 9, "written after the reset if the access was begun once more")
+		_, err = d.ResetIn(dut.Access{Addr: 12}, cycles)
+		assert.ErrorIs(t, err, dut.ErrRefused, "nothing is there")
+	}
+	assert.True(t, before && after, "a reset amid an access, and one behind it")
+}

@@ -66,6 +66,7 @@ const (
 	watchedReset
 	watchedSkip
 	watchedOut
+	watchedResetIn
 )
 
 // note adds an entry to a hash: numbers of 64 bits, then bytes.
@@ -139,6 +140,14 @@ func (w *Watched) SetPauses(p Pauses) {
 func (w *Watched) Reset() error {
 	note(w.stimulus, nil, watchedReset, w.Now())
 	return w.DUT.Reset()
+}
+
+// ResetIn resets the engine amid an access.
+func (w *Watched) ResetIn(a Access, cycles uint64) (again bool, err error) {
+	from := w.Now()
+	note(w.stimulus, nil, watchedResetIn, from, uint64(a.Addr), uint64(flag(a.Write)), uint64(a.Value), cycles)
+	again, err = w.DUT.ResetIn(a, cycles)
+	return again, errors.Join(err, w.budget.spend(w.Now()-from))
 }
 
 // SkipTo advances the time.

@@ -58,6 +58,9 @@ func Pipes(needs ...Needs) Needs { return inMode("Mode III or I", needs, 3, 1) }
 // ModeI is for scenarios of what only Mode I does, besides what else they need.
 func ModeI(needs ...Needs) Needs { return inMode("Mode I", needs, 1) }
 
+// ModeIII is for scenarios of what only Mode III does, besides what else they need.
+func ModeIII(needs ...Needs) Needs { return inMode("Mode III", needs, 3) }
+
 func inMode(name string, needs []Needs, modes ...int) Needs {
 	return func(p contract.Params) string {
 		mode := cmp.Or(p.Mode, 2)
@@ -85,6 +88,16 @@ func NeedSlots(n int) Needs {
 	return func(p contract.Params) string {
 		return unless(p.Slots() >= n, "needs %d slots, the configuration has %d", n, p.Slots())
 	}
+}
+
+// NeedPackets is for scenarios of ranges of packets: those of Mode I are of messages.
+func NeedPackets(p contract.Params) string {
+	return unless(p.Mode != 1, "is about packets, the configuration is of Mode I")
+}
+
+// NeedBare is for scenarios of what is inside one engine: queues at its ports, and what stands round several, have resets and scenarios of their own.
+func NeedBare(p contract.Params) string {
+	return unless(p.EngineCount() == 1 && p.PortBytes == 0, "needs one engine, and ports without queues")
 }
 
 // NeedReleases is for scenarios in which hosts are told that an iteration is over.

@@ -19,6 +19,7 @@ import (
 	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/cover"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
@@ -226,8 +227,28 @@ func (b *Board) Reset() error {
 		b.DUT.Accepted()
 		b.DUT.Acts()
 		b.DUT.Out()
-		b.outs = nil
-		b.forget()
-		fail.On(b.ref.Reset())
+		b.anew()
 	})
+}
+
+// ResetIn resets both amid an access. What the engine reports then was behind the reset, as it forgets what was before, and so was an access that was
+// begun once more.
+func (b *Board) ResetIn(a dut.Access, cycles uint64) (again bool, err error) {
+	err = b.guard(func() {
+		b.collect()
+		again = fail.Must(b.DUT.ResetIn(a, cycles))
+		b.anew()
+		if again && a.Write {
+			fail.On(b.ref.Write(a.Addr, a.Value, ctrl.AllBytes))
+		}
+		b.collect()
+	})
+	return again, err
+}
+
+// anew forgets what was before a reset.
+func (b *Board) anew() {
+	b.outs = nil
+	b.forget()
+	fail.On(b.ref.Reset())
 }

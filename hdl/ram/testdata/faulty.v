@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_mem_payload_2p with cells that are always wrong, of rows of codewords of 137 bits: bit 37a mod BITS of each row a = 1 mod 4, two
+// inc_mem_payload_2p with cells that are always wrong, of rows of codewords of CODE bits: bit 37a mod BITS of each row a = 1 mod 4, two
 // bits of codeword a/4 of each row a = 2 mod 4, and a bit of every codeword of each row a = 3 mod 4.
 `default_nettype none
 
@@ -18,6 +18,7 @@ module inc_mem_payload_2p #(
     input  wire [ADDR_W-1:0] raddr,
     output reg  [BITS-1:0]   rdata
 );
+    localparam CODE = 137;
     reg [BITS-1:0] mem [0:WORDS-1];
     reg [BITS-1:0] wrong;
     integer i;
@@ -26,10 +27,10 @@ module inc_mem_payload_2p #(
         case (raddr % 4)
             1: wrong[(37 * raddr) % BITS] = 1'b1;
             2: begin
-                wrong[(raddr / 4) * 137 % BITS + raddr % 100] = 1'b1;
-                wrong[(raddr / 4) * 137 % BITS + 136 - raddr % 30] = 1'b1;
+                wrong[(raddr / 4) * CODE % BITS + raddr % 100] = 1'b1;
+                wrong[(raddr / 4) * CODE % BITS + CODE - 1 - raddr % 30] = 1'b1;
             end
-            3: for (i = 0; i < BITS; i = i + 137) wrong[i + 2 * raddr % 137] = 1'b1;
+            3: for (i = 0; i < BITS; i = i + CODE) wrong[i + 2 * raddr % CODE] = 1'b1;
             default: ;
         endcase
     end

@@ -51,6 +51,7 @@ always @* if (f_past) begin
     // what induction needs to know
     assert (f_count <= F_FULL && used_reg == f_count);
     assert (f_count == wait_reg + f_out && wait_reg < F_FULL);
+    assert (waits_reg == (wait_reg != 0));
     assert (wait_reg[DEPTH_W-1:0] == tail_reg - head_reg);
     if (f_out == 0) assert (wait_reg == {{DEPTH_W{1'b0}}, f_new});
     if (f_new) assert (wait_reg != 0);

@@ -21,6 +21,7 @@ module inc_recycle_buffer_sva #(
     input wire              walk_slot,
     input wire [SLOT_W-1:0] base_reg,
     input wire [SLOT_W-1:0] index_reg,
+    input wire [SLOT_W-1:0] walk_at,
     input wire [SLOT_W-1:0] last_reg,
     input wire [SLOT_W:0]   end_reg,
     input wire              rd_en,
@@ -33,7 +34,6 @@ module inc_recycle_buffer_sva #(
     localparam [GROUPS-1:0] NONE       = {GROUPS{1'b0}};
     localparam [3:0]        W_IDLE = 4'd0, W_SLOT = 4'd8;
     wire [GROUPS:0]   others = {1'b0, current_reg} - {{GROUPS{1'b0}}, 1'b1};
-    wire [SLOT_W-1:0] slot   = base_reg + index_reg;
     wire              unused = &{1'b0, others[GROUPS]};
 
     // nothing is judged before the first reset
@@ -50,7 +50,7 @@ module inc_recycle_buffer_sva #(
             begin : live_is_not_refused assert ((grp_live & grp_refused) == NONE); end
             begin : read_slot_is_there assert (!rd_en || {1'b0, rd_slot} < SLOT_COUNT); end
             begin : written_slot_is_there assert (!wr_en || {1'b0, wr_slot} < SLOT_COUNT); end
-            begin : start_writes_its_own assert (!walk_slot || (index_reg <= last_reg && slot >= base_reg && {1'b0, slot} < end_reg && end_reg <= SLOT_COUNT)); end
+            begin : start_writes_its_own assert (!walk_slot || (index_reg <= last_reg && walk_at >= base_reg && {1'b0, walk_at} < end_reg && end_reg <= SLOT_COUNT)); end
         end
     end
 

@@ -5,8 +5,10 @@ package abuse
 import (
 	"fmt"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -32,6 +34,95 @@ func resets(t *rig.T) {
 			}
 			e.Settle()
 		})
+	}
+}
+
+// fewResets is how many resets there may be, n or fewer: each clears all tables, which takes the longer the larger they are.
+func fewResets(t *rig.T, n int) int {
+	const records = 4096 // in all
+	return min(n, max(3, records/t.Params.Records()))
+}
+
+// resetsInAccesses resets the engine in any cycle of a read or a write, of registers of every kind, and then finds all of them as after a reset, and what
+// was written after it.
+func resetsInAccesses(t *rig.T) {
+	const longest = 14
+	e := t.Engine()
+	var all []contract.Register
+	for _, r := range t.Manifest.Registers {
+		all = append(all, r, r, r)
+	}
+	t.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, r := range all[:fewResets(t, len(all))] {
+		i := t.Rand.IntN(r.Size())
+		a := dut.Access{Addr: addressOf(t, r.Name, i), Value: t.Rand.Uint32()}
+		a.Write = t.Rand.IntN(3) > 0 && r.Access == "rw" && r.Name != "GROUP_CTRL" && r.Name != "ECC_INJECT"
+		t.In(fmt.Sprintf("a reset in an access to %s %d (a write: %v)", r.Name, i, a.Write), func() {
+			_, err := e.ResetIn(a, uint64(t.Rand.IntN(longest)))
+			t.Check(err)
+			e.Read(r.Name, i)
+			other := all[t.Rand.IntN(len(all))]
+			e.Read(other.Name, t.Rand.IntN(other.Size()))
+		})
+	}
+	t.Check(e.Reset())
+	e.Group(0, 1, t.Params.Members, false).CompleteFrom(0, 2)
+}
+
+// addressOf is where element i of a register is.
+func addressOf(t *rig.T, name string, i int) uint32 {
+	addr, err := t.Manifest.Addr(name, i)
+	t.Check(err)
+	return addr
+}
+
+// resetsInTraffic resets the engine when its queues are as full as slow sinks make them, its registers are being read and, in Mode III, some data waits to
+// be sent again. Frames of nobody come right behind the reset, when nothing had time to leave by itself: they alone are counted, and leave.
+func resetsInTraffic(t *rig.T) {
+	const rounds, each = 8, 3
+	e := t.Engine()
+	count := min(rig.MaxGroups(t.Params), 2)
+	for round := range fewResets(t, rounds) {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			for _, g := range programmed(e, count, false) {
+				longTraffic(g)
+			}
+			for range each {
+				for p := range t.Params.Ports {
+					e.Put(arp(t, p))
+				}
+			}
+			e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), Ready: 0.3 * float64(round%4), Burst: 8})
+			e.StepTo(e.Now() + uint64(1+t.Rand.IntN(4*t.MTUBeats())))
+			e.Out()
+			r := t.Manifest.Registers[t.Rand.IntN(len(t.Manifest.Registers))]
+			_, err := e.ResetIn(dut.Access{Addr: addressOf(t, r.Name, t.Rand.IntN(r.Size()))}, uint64(t.Rand.IntN(24)))
+			t.Check(err)
+			e.SetPauses(dut.Pauses{})
+			for p := range t.Params.Ports {
+				e.Put(arp(t, p))
+			}
+			e.Settle()
+			_, err = e.Finish() // the counters
+			t.Check(err)
+		})
+	}
+	for _, g := range programmed(e, count, false) {
+		g.CompleteFrom(0, 2)
+	}
+}
+
+// longTraffic offers what fills queues: two windows of long and short packets, some of them twice, and NAKs and ACKs of what has left or has not.
+func longTraffic(g *rig.Group) {
+	t := g.T
+	for k := range min(2*g.MW(), 8) {
+		n := t.Rand.IntN(2) * t.Rand.IntN(t.Params.MTUBytes/4)
+		for _, c := range t.Shuffled(g.Members()) {
+			g.E.Put(g.Data(c, g.PSN(k), g.Noise(4*n)))
+			if t.Rand.IntN(4) == 0 {
+				g.E.Put(g.Data(c, g.PSN(k), g.Noise(16)), g.NAK(c, g.PSN(0)), g.Ack(c, g.PSN(k)))
+			}
+		}
 	}
 }
 

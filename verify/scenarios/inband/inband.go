@@ -22,5 +22,9 @@ func Scenarios() []rig.Scenario {
 			Doc: "ranges in bursts among repetitions, gaps, answers and controls of every kind: all results arrive and are right"},
 		{Name: "pipe-in-band", Needs: rig.Pipes(rig.NeedInBand(2)), Run: piped,
 			Doc: "collectives of every kind on one set of connections: every number on every wire, and controls that come too early wait"},
+		{Name: "pipe-in-band-before", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: pipedBefore,
+			Doc: "data and answers of the range before the current one: what was taken is acknowledged, what contradicts it is dropped"},
+		{Name: "in-band-rewritten", Needs: rig.All(rig.NeedPackets, rig.NeedInBand(2)), Run: rewritten,
+			Doc: "the registers of a stopped group are written once more with what they hold, in random order: its ranges are as before, whoever is the root"},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -70,6 +71,45 @@ func (g group) timedOutAlone(seen history, due uint64) {
 	}
 	if slices.Sort(who); !slices.Equal(who, m) {
 		t.Fatalf("time-outs of endpoints %v, expected one of each of %v: %v", who, m, ups)
+	}
+}
+
+// stopped stops a group while no port takes anything and more of its frames wait than can be answered: those that were not decided are dropped, and
+// nothing is sent that waited for its turn. Another group's frames, which wait among them, are not.
+func stopped(t *rig.T) {
+	const rounds, all = 4, 40
+	e, each := t.PipeEngine(rig.LongTimeout), max(all/t.Params.Members, 3)
+	a, b := group{e.Group(0, 2, t.Params.Members, false)}, group{e.Group(1, 2, t.Params.Members, false)}
+	for round := range rounds {
+		for k := range a.outstanding() { // and nobody acknowledges it
+			a.offer(a.PSN(k), 8)
+			b.offer(b.PSN(k), 8)
+		}
+		e.SettleAsIs()
+		e.SetPauses(dut.Pauses{Ready: 1})
+		var cycles uint64
+		for range each {
+			for _, c := range t.Shuffled(a.Members()) {
+				frames := []rig.Frame{a.Data(c, a.PSN(0), nil), b.Data(c, b.PSN(0), nil), a.Data(c, a.PSN(a.outstanding()), a.Noise(t.Params.MTUBytes))}
+				if round%2 > 0 {
+					frames = append(frames, a.NAK(c, a.PSN(0)), a.Ack(c, a.PSN(0)))
+				}
+				for _, f := range frames[t.Rand.IntN(2):] {
+					cycles += uint64(t.Params.Beats(len(f.Data)) + 16)
+					e.Put(f)
+				}
+			}
+		}
+		e.StepTo(e.Now() + cycles + 1000) // until nothing moves any more
+		a.Disable()
+		e.SetPauses(dut.Pauses{})
+		e.SettleAsIs()
+		b.Reset()
+		a.Program()
+		a.roundTrip(a.PSN(0))
+		b.roundTrip(b.PSN(0))
+		a.Reset()
+		b.Reset()
 	}
 }
 
