@@ -343,13 +343,13 @@ module inc_recycle_buffer #(
 `ifdef INC_PARK
     wire [GROUPS-1:0] at_hand = state_reg == W_IDLE ? {GROUPS{1'b0}} : current_reg;
     assign grp_busy   = pending_reg | parking_reg | unparking_reg | at_hand;
-    assign grp_live   = grp_enable & started_reg & ~(pending_reg | (starting_reg ? at_hand : {GROUPS{1'b0}}));
+    assign grp_live   = grp_enable & started_reg;     // which is low from a start to its end
     assign grp_parked = parked_reg;
     assign park_valid = state_reg == W_PARK;
     assign park_group = group_reg;
 `else
     assign grp_busy   = pending_reg | (state_reg == W_IDLE ? {GROUPS{1'b0}} : current_reg);
-    assign grp_live   = grp_enable & started_reg & ~grp_busy;
+    assign grp_live   = grp_enable & started_reg;     // which is low from a start to its end
 `endif
     assign init_valid = state_reg == W_EP;
     assign acks_valid   = state_reg == W_ACKS;

@@ -31,7 +31,7 @@
 //   throughput  one job at a time
 //   queue, timers, who lags: inc_retransmission's, which is inside
 //   start       as there, in no cycle of a job; init_psn is the first message
-//   stall       snd_room, and msg_valid
+//   stall       snd_room, and msg_valid; a job of a group that is stopped meanwhile ends without what it was to send
 //   reset       no job, queue empty, nobody has failed; no other state of a group is known until its start
 `ifdef INC_MESSAGE_RANGES
 //   ranges      snd_open begins a range for an endpoint, who has acknowledged everything, with message ctx_limit: all endpoints of the group, one
@@ -856,7 +856,8 @@ module inc_send_message #(
     // ---- the packet ----
 
     wire              is_first = at_pos_reg == {POS_W{1'b0}};
-    assign            puts     = use_it && snd_room;
+    assign            puts     = use_it && live && snd_room;
+    wire              stopped  = use_it && !live;       // the group was stopped meanwhile
     wire [UNIT_W-1:0] unit     = {{(UNIT_W-POS_W){1'b0}}, at_pos_reg};
     wire [MASK_W-1:0] to       = own_reg ? snd_self : keep;
     reg  [MASK_W-1:0] ask;
@@ -903,7 +904,7 @@ module inc_send_message #(
     // a lane's send within a turn goes on with the turn
     assign cm_data    = (seen && note_reg && !look_reg && !fuse_reg) || (puts && pool_reg && several_reg);
     assign cm_more    = made ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
-    assign act_done   = acts_late || drops || (puts && !note_reg && !(pool_reg && several_reg));
+    assign act_done   = acts_late || drops || (stopped && turn) || (puts && !note_reg && !(pool_reg && several_reg));
     assign unacked_we = (tells && progress) || owes;
     assign tail_we    = (puts && by_pool) || made;
     assign later_we   = puts && own_reg;
@@ -918,7 +919,7 @@ module inc_send_message #(
     assign snd_again  = puts && own_reg && again;
 `endif
 
-    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owing)) || acts_late || drops || (puts && !several_reg) || tells || opens;
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owing)) || acts_late || drops || stopped || (puts && !several_reg) || tells || opens;
 
     // What a look found stands, the place moved on by each packet that is made elsewhere, until a job that may change who keeps up, or sends: if
     // all keep up no ACK does.
@@ -988,7 +989,7 @@ module inc_send_message #(
             S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : ack_reg ? S_READ : fuse_reg ? S_MADE : S_WAIT;
             S_WAIT:  state_reg <= msg_valid ? S_CUT : S_WAIT;
             S_CUT:   state_reg <= S_USE;
-            S_USE:   if (puts) state_reg <= several_reg ? S_TAIL : S_IDLE;
+            S_USE:   state_reg <= ends ? S_IDLE : puts ? S_TAIL : S_USE;
             S_READ:  state_reg <= S_PICK;
             S_PICK:  state_reg <= S_TOLD;
             S_TOLD:  state_reg <= ends ? S_IDLE : S_READ;
