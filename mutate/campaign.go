@@ -41,7 +41,7 @@ type Options struct {
 	Cap float64
 	// NoProof leaves out what Yosys finds.
 	NoProof bool
-	// Search has a SAT solver look for a difference that each mutant that lives could make.
+	// Search has ABC look whether each mutant that lives can make a difference.
 	Search bool
 	// Experience orders the scenarios, and learns; nil is none.
 	Experience *Experience
@@ -310,13 +310,19 @@ func (c *campaign) excuse(ctx context.Context, rep *Report) error {
 		return nil
 	}
 	defer c.Progress("prove which of the %d that live make no difference", len(living)).Stop()
-	type method = func(ctx context.Context, files []string, top string, d *mutant.Design, mutants []mutant.Mutant) (map[int]string, error)
-	methods := []method{prove}
+	methods := []func(mutants []mutant.Mutant) (map[int]string, error){
+		func(ms []mutant.Mutant) (map[int]string, error) { return prove(ctx, c.man.Files, c.top, c.design, ms) },
+	}
 	if c.Search {
-		methods = append(methods, alike)
+		methods = append(methods, func(ms []mutant.Mutant) (map[int]string, error) {
+			return same(ctx, c.man.Files, c.top, c.design, ms, c.Place.Jobs)
+		})
 	}
 	for _, method := range methods {
-		proven, err := method(ctx, c.man.Files, c.top, c.design, living)
+		if len(living) == 0 {
+			break
+		}
+		proven, err := method(living)
 		if err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ difference in the configuration are taken out first, by proof. What lives is lis
 	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Float64Var(&opt.Cap, "cap", 60, "give a mutant up after so many seconds of processor time; 0 is never")
 	f.BoolVar(&opt.NoProof, "no-proof", false, "do not look for mutants that make no difference")
-	f.BoolVar(&opt.Search, "search", false, "have a SAT solver look for the difference that each mutant that lives could make; up to ten seconds each")
+	f.BoolVar(&opt.Search, "search", false, "look whether each mutant that lives can make a difference in any state that follows a reset; up to a minute each")
 	f.StringVar(&learned, "learned", filepath.Join(buildDir, "mutate.json"), "file that keeps what scenarios have killed, for the order in which they are tried")
 	where.Bind(cmd, "mutants", buildDir)
 	bindJSON(cmd, &jsonFile)
