@@ -184,7 +184,7 @@ func (g *graph) same(ctx context.Context, dir string, on int) (bool, error) {
 		return false, fmt.Errorf("mutate: %w", err)
 	}
 	defer os.Remove(filepath.Join(dir, name))
-	command := fmt.Sprintf("read_aiger %s; zero; strash; lcorr; scorr -C 100; pdr -T %d", name, searchSeconds)
+	command := fmt.Sprintf("read_aiger %s; zero; strash; lcorr; &get; &scorr -C 100; &put; pdr -T %d", name, searchSeconds)
 	r, err := tool.Run(ctx, tool.Command{Name: "yosys-abc", Args: []string{"-c", command}, Dir: dir, Timeout: proofLimit})
 	if err != nil {
 		return false, fmt.Errorf("mutate: %w", err)
