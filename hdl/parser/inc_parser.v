@@ -38,7 +38,7 @@ module inc_parser #(
     // every consumer has space for what still leaves; and Forward alone, which is all that a bypassed frame needs
     input  wire               room,
     input  wire               room_raw,
-    // LookupTable's decision, 1 cycle after hdr_valid
+    // LookupTable's decision, 2 cycles after hdr_valid
     input  wire               fwd_valid,
     input  wire               fwd_bypass,
 
@@ -146,7 +146,6 @@ module inc_parser #(
 
     reg                ready_reg;
     reg                skip_reg;     // the frame that is coming in is bypassed
-    reg                bypass_reg;   // LookupTable said so a cycle ago
     reg [3:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3, 4 cycles ago
     reg                r_skip;
     reg                r_valid;
@@ -178,12 +177,11 @@ module inc_parser #(
     // the output can make, so it takes none: its words are not kept, and only Forward can stop it. The decision belongs to
     // the frame whose header was taken 4 cycles ago, if that one has not ended since.
     wire take_last = take && s_axis_tlast;
-    wire skip      = skip_reg || (bypass_reg && ended_reg == 4'd0);
+    wire skip      = skip_reg || (fwd_valid && fwd_bypass && ended_reg == 4'd0);
 
     always @(posedge clk) begin
         ready_reg  <= room || (room_raw && skip && !take_last);
         skip_reg   <= skip && !take_last;
-        bypass_reg <= fwd_valid && fwd_bypass;
         ended_reg  <= {ended_reg[2:0], take_last};
         r_valid    <= take;
         // Nobody looks at them without r_valid, so they need not hold.
@@ -215,7 +213,6 @@ module inc_parser #(
         if (rst) begin
             ready_reg  <= 1'b0;
             skip_reg   <= 1'b0;
-            bypass_reg <= 1'b0;
             ended_reg  <= 4'd0;
             r_valid    <= 1'b0;
             next_idx   <= 4'd0;

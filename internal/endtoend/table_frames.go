@@ -40,7 +40,7 @@ func streamFaults() []Fault {
 		{Name: "err is lost on a bypassed frame", File: fileForward,
 			Old: "beat_last && beat_err", New: "1'b0"},
 		{Name: "a bypassed frame waits for room that only frames behind it can make", File: fileParser,
-			Old: "skip_reg || (bypass_reg && ended_reg == 4'd0)", New: "1'b0"},
+			Old: "skip_reg || (fwd_valid && fwd_bypass && ended_reg == 4'd0)", New: "1'b0"},
 	}
 }
 
