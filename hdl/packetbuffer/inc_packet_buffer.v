@@ -131,7 +131,7 @@ module inc_packet_buffer #(
     endgenerate
 
     // The oldest verdict stands in registers: all that a frame changes waits for it.
-    inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(1)) u_verdicts (
+    inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(ADDR_W + 3)) u_verdicts (
         .clk       (clk),
         .rst       (rst),
         .push      (eof_valid),
