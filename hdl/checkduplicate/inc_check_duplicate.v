@@ -453,6 +453,7 @@ module inc_check_duplicate #(
     assign a_written_slot = wr_en && c_slot == a_slot;
 
     reg                  c_ep_we, c_done_we, c_wr_reg;
+    reg                  c_done_new;   // and c_done_we alone says so: of one that has opened its range `done` is written in any case
     wire                 take_ep, take_done;
     wire [EP_BITS-1:0]   b_ep_word;
     wire [23:0]          b_done_psn;
@@ -671,6 +672,7 @@ module inc_check_duplicate #(
                                accept || moves ? b_psn_next : f_epsn};
             // done: what is complete; in-band what a Broadcast's parent has sent, and everything before the range that was opened last
             c_done_we      <= completes || takes;
+            c_done_new     <= (completes || takes) && !b_opened;
             n_done         <= completes || takes ? (f_done_past ? f_done : b_psn) : (f_open_past ? f_done : b_range_before);
         end
     end
@@ -927,7 +929,7 @@ module inc_check_duplicate #(
     assign wr_en    = good && t_wr;
     // The frame in B takes for written what is not, if C is left by one that is not committed, or by one that is but repeats what all have:
     // then nothing is written that it was to write.
-    wire takes_any  = take_ep || (take_done && !c_opened) || b_takes_slot;
+    wire takes_any  = take_ep || (take_done && c_done_new) || b_takes_slot;
     assign b_stale  = b_valid && takes_any && (t_reack || !c_live || !c_intact);
 
     assign wr_slot  = c_slot;
