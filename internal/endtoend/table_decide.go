@@ -94,7 +94,7 @@ func inBandFaults() []Fault {
 			Old: "cur_takes_reg && !cur_past[23] && !cur_left[23]",
 			New: "cur_takes_reg && !cur_past[23] && (!cur_left[23] || cur_behind)"},
 		{Name: "what was complete before a range does not count when it opens", File: fileCheck,
-			Old: "(good && t_done_we) || (c_decided && c_opened)", New: "good && t_done_we"},
+			Old: "c_opened || (c_live && c_intact && t_done_we)", New: "c_live && c_intact && t_done_we"},
 		{Name: "a lost control is not asked for", File: fileCheck,
 			Old: "b_fine && astray && asks_nak && f_at_base", New: "1'b0"},
 		{Name: "a NAK of a range's first PSN acknowledges the range before", File: fileCheck,
