@@ -185,33 +185,38 @@ func (k Kind) pass(before *arrival, chained bool) arrival {
 	return next
 }
 
-// trace walks back from the end.
-func (s *search) trace(p *Path, end string, last bit, h *Hierarchy) {
+// back are the nets of the longest way to a net, from that one to where it begins.
+func (s *search) back(last bit) []bit {
 	nets := []bit{last}
-	for b := last; ; {
-		from, ok := s.n.drivers[b]
+	for {
+		from, ok := s.n.drivers[nets[len(nets)-1]]
 		if !ok {
-			break
-		}
-		c := s.n.Cells[from.cell]
-		kind, through := s.kinds[c.Type]
-		if !through {
-			break
+			return nets
 		}
 		a := s.at[from]
-		switch {
+		if _, through := s.kinds[s.n.Cells[from.cell].Type]; !through || a.from == constant {
+			return nets
+		}
+		nets = append(nets, a.from)
+	}
+}
+
+// trace says what lies on the way to the end.
+func (s *search) trace(p *Path, end string, last bit, h *Hierarchy) {
+	nets := s.back(last)
+	for _, b := range nets {
+		from, ok := s.n.drivers[b]
+		if !ok {
+			continue
+		}
+		switch kind := s.kinds[s.n.Cells[from.cell].Type]; {
 		case kind.Bits > 0:
-			if a.bits == kind.Bits {
+			if s.at[from].bits == kind.Bits {
 				p.Chains++
 			}
 		case kind.Levels > 0:
 			p.LUTs++
 		}
-		if a.from == constant {
-			break
-		}
-		b = a.from
-		nets = append(nets, b)
 	}
 	slices.Reverse(nets)
 	names := s.n.names(append(slices.Clone(nets), s.outputs(end)...))

@@ -104,7 +104,8 @@ func (s *search) over(limit int) ([]ending, error) {
 					continue
 				}
 				if e.bits++; a.levels > e.levels {
-					e.levels, e.start = a.levels, s.startOf(b)
+					way := s.back(b)
+					e.levels, e.start = a.levels, way[len(way)-1]
 				}
 			}
 			if e.bits > 0 {
@@ -121,19 +122,4 @@ func (k Kind) read(c *cell, port string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(c.Bits)), func(output string) bool {
 		return c.Directions[output] == "output" && k.depends(output, port)
 	})
-}
-
-// startOf walks back to where the longest way to a net begins.
-func (s *search) startOf(b bit) bit {
-	for {
-		from, ok := s.n.drivers[b]
-		if !ok {
-			return b
-		}
-		a := s.at[from]
-		if _, through := s.kinds[s.n.Cells[from.cell].Type]; !through || a.from == constant {
-			return b
-		}
-		b = a.from
-	}
 }

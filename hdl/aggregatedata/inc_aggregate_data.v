@@ -277,8 +277,8 @@ module inc_aggregate_data #(
         if (!g_valid || (g_go && g_last)) begin
             g_valid <= op_valid;
         end
-        // Only the youngest work can be speculative, so one answer concerns all that is marked.
-        if (op_valid) begin
+        // Only the youngest work can be speculative, so one answer concerns all that is marked. Without a work the mark is of no account.
+        if (op_ready) begin
             g_spec <= op_spec;
         end else if (op_commit) begin
             g_spec <= 1'b0;

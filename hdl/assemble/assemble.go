@@ -66,7 +66,7 @@ func (p Assemble) Module() (*graph.Module, error) {
 			leaf.Out("m_first", 1),
 			leaf.Out("m_last", 1),
 			leaf.Out("m_port", p.PortW),
-			leaf.Out("m_index", 4),
+			leaf.Out("m_front", max(64/p.Bytes, 1)),
 			leaf.Out("m_left", 17),
 			leaf.Out("m_bad", 1),
 		},

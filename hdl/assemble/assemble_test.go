@@ -182,7 +182,7 @@ func (b *bench) beat(t *testing.T) {
 	b.beatAt = append(b.beatAt, b.Now())
 	at := b.beats * b.bytes
 	require.Equal(t, b.beats == 0, b.Is("m_first"), "first")
-	require.Equal(t, uint64(min(b.beats, 15)), b.Get("m_index"), "index")
+	require.Equal(t, uint64(1)<<b.beats&(1<<max(64/b.bytes, 1)-1), b.Get("m_front"), "front")
 	require.Equal(t, uint64(f.covered-at)&0x1FFFF, b.Get("m_left"), "left")
 	require.Equal(t, f.port, b.Get("m_port"), "port")
 	header := 54

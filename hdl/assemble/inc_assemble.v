@@ -54,8 +54,8 @@ module inc_assemble #(
     output wire               m_first,
     output wire               m_last,
     output wire [PORT_W-1:0]  m_port,
-    // index of the beat in its frame; stays at 15
-    output wire [3:0]         m_index,
+    // one bit a beat that has bytes of the frame's first 64: it is that one
+    output wire [(BYTES > 64 ? 1 : 64 >> $clog2(BYTES))-1:0] m_front,
     // bytes that the ICRC covers, counted from this beat's first byte; signed
     output wire [16:0]        m_left,
     output wire               m_bad
@@ -111,7 +111,7 @@ module inc_assemble #(
     reg  [8*BYTES-1:0] o_data;
     reg  [LANE_W-1:0]  o_size;
     reg  [PORT_W-1:0]  o_port;
-    reg  [3:0]         o_index;
+    reg  [BEATS-1:0]   o_front;
     reg  [16:0]        o_left;
     reg                o_bad;
 
@@ -176,11 +176,13 @@ module inc_assemble #(
     endgenerate
 
     reg [8*HEADER-1:0] slice;
+    reg [BEATS-1:0]    at_beat;
     integer k;
     always @* begin
         slice = {(8*HEADER){1'b0}};
         for (k = 0; k < BEATS; k = k + 1) begin
-            if (index_reg == k[3:0]) begin
+            at_beat[k] = index_reg == k[3:0];
+            if (at_beat[k]) begin
                 slice = header[8*HEADER*k +: 8*HEADER];
             end
         end
@@ -208,34 +210,24 @@ module inc_assemble #(
             o_first <= !begun_reg;
             o_last  <= last;
             o_port  <= hdr_port;
-            o_index <= index_reg;
+            o_front <= at_beat;
             o_left  <= {left, hdr_covered[LANE_W-1:0]};
             o_bad   <= bad;
             bad_reg <= bad;
-            if (last) begin
-                begun_reg  <= 1'b0;
-                needs_reg  <= 1'b0;
-                within_reg <= 1'b0;
-                last_reg   <= 1'b0;
-                index_reg  <= 4'd0;
-                carry_reg  <= {(8*CARRY){1'b0}};
-            end else begin
-                begun_reg  <= 1'b1;
-                needs_reg  <= within_next && words_next;
-                final_reg  <= final_next;
-                whole_reg  <= !final_next || even;
-                within_reg <= within_next;
-                last_reg   <= more ? rest == TWO_BEATS : rest == ONE_BEAT;
-                index_reg  <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
-                carry_reg  <= word[8*BYTES-1:8*(BYTES-CARRY)];
-            end
+            begun_reg  <= 1'b1;
+            needs_reg  <= within_next && words_next;
+            final_reg  <= final_next;
+            whole_reg  <= !final_next || even;
+            within_reg <= within_next;
+            last_reg   <= more ? rest == TWO_BEATS : rest == ONE_BEAT;
+            index_reg  <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
+            carry_reg  <= word[8*BYTES-1:8*(BYTES-CARRY)];
             left_reg  <= left - {1'b0, ONE_BEAT};
             rest_reg  <= rest + {{(BEATS_W-1){1'b1}}, !more};      // less 1 or 2
             words_reg <= needs ? words - ONE_WORD : words;
         end
-        o_valid <= go || (o_valid && !m_ready);
-        if (rst) begin
-            o_valid    <= 1'b0;
+        o_valid <= (go || (o_valid && !m_ready)) && !rst;
+        if (rst || (go && last)) begin
             begun_reg  <= 1'b0;
             needs_reg  <= 1'b0;
             within_reg <= 1'b0;
@@ -255,7 +247,7 @@ module inc_assemble #(
     assign m_first = o_first;
     assign m_last  = o_last;
     assign m_port  = o_port;
-    assign m_index = o_index;
+    assign m_front = o_front;
     assign m_left  = o_left;
     assign m_bad   = o_bad;
 

@@ -430,7 +430,7 @@ module inc_check_duplicate #(
     reg [SLOT_W-1:0]  b_slot, b_unit;
     reg [23:0]        b_psn_next;      // on the wire
     reg [23:0]        b_psn_before, b_range_before;
-    reg [23:0]        b_past_half;     // PSN less MW
+    reg [23:0]        b_past_half;     // PSN less MW, less 1
 
     always @(posedge clk) begin
         if (a_go) begin
@@ -439,7 +439,7 @@ module inc_check_duplicate #(
             b_psn_next     <= a_wire_psn + 24'd1;
             b_psn_before   <= a_psn - 24'd1;
             b_range_before <= a_begin - 24'd1;
-            b_past_half    <= a_psn - a_half;
+            b_past_half    <= a_psn + ~a_half;
         end
     end
 
@@ -453,6 +453,7 @@ module inc_check_duplicate #(
     assign a_written_slot = wr_en && c_slot == a_slot;
 
     reg                  c_ep_we, c_done_we, c_wr_reg;
+    reg                  c_done_new;   // and c_done_we alone says so: of one that has opened its range `done` is written in any case
     wire                 take_ep, take_done;
     wire [EP_BITS-1:0]   b_ep_word;
     wire [23:0]          b_done_psn;
@@ -490,7 +491,7 @@ module inc_check_duplicate #(
             f_done_past   <= beyond[23];
             f_open_past   <= opened_past[23];
             // no further than MW behind `done`; a control is one slot behind the range that it has just opened
-            f_window      <= b_opened || beyond[23] || overrun[23] || b_past_half == b_done_psn;
+            f_window      <= b_opened || beyond[23] || overrun[23];
             f_nak_sent    <= b_nak_sent;
             f_epsn        <= b_epsn;
             f_msn         <= b_msn;
@@ -591,12 +592,14 @@ module inc_check_duplicate #(
 
     // ---- C: what it sends, and the verdict ----
 
-    reg               c_second, c_formed, c_sent;
+    reg               c_second, c_sent;
+    reg               c_formed;        // all that the verdict lets pass is formed
+    reg               c_through;       // that, or the frame is bypassed: there is a frame, which waits for its verdict alone
     reg [23:0]        c_range_before, c_ack_psn;
     reg [WORDS_W-1:0] c_slot_words;
     reg [SLOT_W-1:0]  c_unit;
     reg [MASK_W-1:0]  c_dest;
-    reg               c_has_parent, c_acts, c_ack, c_cnp, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
+    reg               c_has_parent, c_ack, c_cnp, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
     reg               c_resend, c_completes, c_gap_nak, c_base_nak, c_late, c_keeps, c_builds;
 `ifdef INC_PARK
     reg               c_slotless, c_park_nak, c_gone;
@@ -614,7 +617,6 @@ module inc_check_duplicate #(
             c_slot         <= b_slot;
             c_unit         <= b_unit;
 
-            c_acts         <= sound || base_nak;
             c_ack          <= sound && b_ack;
             c_cnp          <= sound && b_cnp;
             c_opens        <= sound && opens;
@@ -670,6 +672,7 @@ module inc_check_duplicate #(
                                accept || moves ? b_psn_next : f_epsn};
             // done: what is complete; in-band what a Broadcast's parent has sent, and everything before the range that was opened last
             c_done_we      <= completes || takes;
+            c_done_new     <= (completes || takes) && !b_opened;
             n_done         <= completes || takes ? (f_done_past ? f_done : b_psn) : (f_open_past ? f_done : b_range_before);
         end
     end
@@ -762,10 +765,9 @@ module inc_check_duplicate #(
     // ---- form: everything that the verdict will only let pass ----
 
     // The work goes out with it, and waits for its verdict there.
-    wire lives = c_live && c_acts;
     wire has_work;
     wire asked = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
-    wire form  = asked && !(has_work && work_held);
+    wire form  = asked && !c_bypass && !(has_work && work_held);
 
     wire from_slot = c_accept || (c_resend && !reack);
     wire copies    = c_down && !reack;
@@ -784,9 +786,9 @@ module inc_check_duplicate #(
     wire               some_kept = c_slot_words != {WORDS_W{1'b0}};
     wire               adds      = c_accept && some;
     wire               gets      = ((c_resend && some_kept) || (c_down && some)) && reaches;
-    assign has_work = lives && (adds || (gets && !reack));
+    assign has_work = c_live && (adds || (gets && !reack));
 
-    reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
+    reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr, t_reack;
     reg [1:0]         t_kind;
     reg [MASK_W-1:0]  t_mask;
     reg [7:0]         t_opcode;
@@ -850,7 +852,8 @@ module inc_check_duplicate #(
     end
 
     always @(posedge clk) begin
-        c_formed <= !b_go && (c_formed || form);
+        c_formed  <= !b_go && !c_leaves && (c_formed || form);
+        c_through <= b_go ? b_bypass : !c_leaves && (c_through || form);
         if (!c_formed) begin
             t_sends   <= makes_ack || ((c_completes || (c_resend && !reack) || copies || c_ack || c_cnp) && reaches
                                        && !(c_need_min && !answers_up));
@@ -892,26 +895,28 @@ module inc_check_duplicate #(
             t_ep_we   <= c_ep_we && !reack;
             t_done_we <= c_done_we && !reack;
             t_wr      <= c_wr && !reack;
+            t_reack   <= reack;
             t_count   <= steps;
         end
+        // one that is bypassed may leave at once, and does nothing
+        if (b_go) begin
+            {t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr} <= 6'd0;
+        end
         if (rst) begin
-            c_formed <= 1'b0;
+            c_formed  <= 1'b0;
+            c_through <= 1'b0;
         end
     end
 
     // ---- commit ----
 
-    // How the frame ended comes last: of everything that hangs on it, what an undamaged frame does, and what a damaged one.
-    wire ends    = c_valid && vrd_valid && c_formed && !c_bypass;
-    wire passes  = !(t_sends && c_live) || tx_room;
-    wire decided = ends && (!c_intact || passes);
-    wire quick   = c_valid && vrd_valid && c_bypass;
-    wire good    = ends && passes && lives && c_intact;
+    // How the frame ended comes last, and when it ends does not hang on it: a damaged one waits for the room that it would have needed.
+    wire good    = c_leaves && c_live && c_intact;       // every t_* is 0 of a frame that does nothing
 
-    assign c_leaves  = quick || decided;
+    assign c_leaves  = vrd_valid && c_through && (!t_sends || tx_room);
     assign c_opening = good && t_opens;
-    assign c_decided = ends && (!c_intact || (passes && !(lives && t_opens)));
-    assign c_done    = quick || c_decided;
+    assign c_decided = c_leaves && c_formed && !c_opening;
+    assign c_done    = c_leaves && !c_opening;
     assign c_lives   = c_live;
     assign vrd_pop   = c_done;
 
@@ -919,12 +924,13 @@ module inc_check_duplicate #(
     assign ack_lift = c_opening;
     assign ack_we   = good && t_keeps;
     assign ep_we    = good && t_ep_we;
-    assign done_we  = (good && t_done_we) || (c_decided && c_opened);
+    // one that has opened its range does not open another
+    assign done_we  = c_leaves && (c_opened || (c_live && c_intact && t_done_we));
     assign wr_en    = good && t_wr;
-    // the frame in B takes for written what is not, if C is left by one that is committed, by another
-    wire stale_then = (take_ep && !t_ep_we) || (take_done && !t_done_we && !c_opened) || (b_takes_slot && !t_wr);
-    wire stale_else = take_ep || (take_done && !c_opened) || b_takes_slot;
-    assign b_stale  = b_valid && (lives && c_intact ? stale_then : stale_else);
+    // The frame in B takes for written what is not, if C is left by one that is not committed, or by one that is but repeats what all have:
+    // then nothing is written that it was to write.
+    wire takes_any  = take_ep || (take_done && c_done_new) || b_takes_slot;
+    assign b_stale  = b_valid && takes_any && (t_reack || !c_live || !c_intact);
 
     assign wr_slot  = c_slot;
 
@@ -961,7 +967,7 @@ module inc_check_duplicate #(
     assign work_dtype      = c_dtype;
     assign work_big_endian = c_big_endian;
     assign work_commits    = good && c_sent;
-    assign work_kills      = ends && (!c_intact || (passes && !lives)) && c_sent;
+    assign work_kills      = c_leaves && !(c_live && c_intact) && c_sent;
 
     always @(posedge clk) begin
         c_sent <= !b_go && (c_sent || work_put);
@@ -1039,7 +1045,7 @@ module inc_check_duplicate #(
     always @(posedge clk) begin
         count_reg <= t_count & {COUNTERS{c_passed}};
         count_reg[C_RX_FRAMES]            <= c_done;
-        count_reg[C_BYPASS]               <= quick;
+        count_reg[C_BYPASS]               <= c_leaves && c_bypass;
         count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
         count_reg[C_RANGE_OPEN]           <= c_opening;
         if (rst) begin

@@ -616,73 +616,86 @@ module inc_csr #(
         .rdata (group_word)
     );
 
-    reg [31:0] value;
-    integer k;
+    // the words that stand alone are looked up a cycle ahead, whether one of them is read or not
+    reg [31:0] value, value_reg;
     always @* begin
         value = 32'd0;
-        k     = 0;
         // nobody looks at it in other states, and a model of the engine need not work it out
+        if (r_state == R_TARGET) begin
+            case (rd_single)
+                // contract: identity 2 3
+                16'h0000: value = ID; // ID
+                16'h0001: value = VERSION; // VERSION
+                16'h0002: value = MODE; // PARAM_MODE
+                16'h0003: value = BYTES; // PARAM_BUS_BYTES
+                16'h0004: value = LANES; // PARAM_LANES
+                16'h0005: value = GROUPS; // PARAM_GROUPS
+                16'h0006: value = MEMBERS; // PARAM_MEMBERS
+                16'h0007: value = PORTS; // PARAM_PORTS
+                16'h0008: value = MTU_BYTES; // PARAM_MTU_BYTES
+                16'h0009: value = SLOTS; // PARAM_SLOTS
+                16'h000A: value = WINDOW; // PARAM_WINDOW_PACKETS
+                16'h000B: value = ARITH; // PARAM_ARITH
+                // contract: end
+                AT_CTRL: begin
+                    value[F_CTRL_GAP_NAK]        = gap_nak_reg;
+                    value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
+`ifdef INC_PARK
+                    value[F_CTRL_PARK_RNR]       = park_rnr_reg;
+                    value[F_CTRL_PARK_TIMER +: W_CTRL_PARK_TIMER] = park_timer_reg;
+`endif
+                end
+                AT_IP_ID:            value[F_IP_ID_VALUE +: W_IP_ID_VALUE] = ip_id_reg;
+                AT_COUNTER_SNAPSHOT: value[F_COUNTER_SNAPSHOT_HOLD] = hold_reg;
+                AT_PIPE_CTRL:        value = pipe_ctrl;
+                AT_PIPE_TIMEOUT:     value = pipe_timeout;
+                default: ;                                         // ECC_INJECT clears itself
+            endcase
+        end
+    end
+
+    always @(posedge clk) begin
+        value_reg <= value;
+    end
+
+    reg [31:0] found;
+    integer k;
+    always @* begin
+        found = 32'd0;
+        k     = 0;
         if (r_state == R_LOOK) begin
             if (rd_to[0]) begin
-                case (rd_single)
-                    // contract: identity 2 3
-                    16'h0000: value = ID; // ID
-                    16'h0001: value = VERSION; // VERSION
-                    16'h0002: value = MODE; // PARAM_MODE
-                    16'h0003: value = BYTES; // PARAM_BUS_BYTES
-                    16'h0004: value = LANES; // PARAM_LANES
-                    16'h0005: value = GROUPS; // PARAM_GROUPS
-                    16'h0006: value = MEMBERS; // PARAM_MEMBERS
-                    16'h0007: value = PORTS; // PARAM_PORTS
-                    16'h0008: value = MTU_BYTES; // PARAM_MTU_BYTES
-                    16'h0009: value = SLOTS; // PARAM_SLOTS
-                    16'h000A: value = WINDOW; // PARAM_WINDOW_PACKETS
-                    16'h000B: value = ARITH; // PARAM_ARITH
-                    // contract: end
-                    AT_CTRL: begin
-                        value[F_CTRL_GAP_NAK]        = gap_nak_reg;
-                        value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
-`ifdef INC_PARK
-                        value[F_CTRL_PARK_RNR]       = park_rnr_reg;
-                        value[F_CTRL_PARK_TIMER +: W_CTRL_PARK_TIMER] = park_timer_reg;
-`endif
-                    end
-                    AT_IP_ID:            value[F_IP_ID_VALUE +: W_IP_ID_VALUE] = ip_id_reg;
-                    AT_COUNTER_SNAPSHOT: value[F_COUNTER_SNAPSHOT_HOLD] = hold_reg;
-                    AT_PIPE_CTRL:        value = pipe_ctrl;
-                    AT_PIPE_TIMEOUT:     value = pipe_timeout;
-                    default: ;                                         // ECC_INJECT clears itself
-                endcase
+                found = value_reg;
             end
             for (k = 0; k < PORTS; k = k + 1) begin
                 if (rd_to[1] && rd_bypass == k[15:0]) begin
-                    value[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = bypass_port_reg[8*k +: 8];
+                    found[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = bypass_port_reg[8*k +: 8];
                 end
             end
             for (k = 0; k < GROUPS; k = k + 1) begin
                 if (rd_to[3] && rd_group[15:4] == k[11:0]) begin
                     if (rd_group[3:0] == WORD_GROUP_CTRL) begin
-                        value[F_GROUP_CTRL_ENABLE] = enable_reg[k];
+                        found[F_GROUP_CTRL_ENABLE] = enable_reg[k];
 `ifdef INC_PARK
-                        value[F_GROUP_CTRL_PARK]   = grp_parked[k];
+                        found[F_GROUP_CTRL_PARK]   = grp_parked[k];
 `endif
                     end
                     if (rd_group[3:0] == WORD_GROUP_STATUS) begin
 `ifdef INC_PARK
-                        value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k] || grp_overlap[k] || grp_undrained[k];
+                        found[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k] || grp_overlap[k] || grp_undrained[k];
 `else
-                        value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
+                        found[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
 `endif
-                        value[F_GROUP_STATUS_ENABLED] = grp_live[k];
-                        value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
+                        found[F_GROUP_STATUS_ENABLED] = grp_live[k];
+                        found[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
 `ifdef INC_PARK
-                        value[F_GROUP_STATUS_PARKED]    = grp_parked[k];
-                        value[F_GROUP_STATUS_UNDRAINED] = undrained_reg[k];
+                        found[F_GROUP_STATUS_PARKED]    = grp_parked[k];
+                        found[F_GROUP_STATUS_UNDRAINED] = undrained_reg[k];
 `endif
                     end
                 end
                 if (rd_to[6] && rd_failed == k[15:0]) begin
-                    value[F_GROUP_FAILED_MASK +: MASK_W] = grp_failed[MASK_W*k +: MASK_W];
+                    found[F_GROUP_FAILED_MASK +: MASK_W] = grp_failed[MASK_W*k +: MASK_W];
                 end
             end
         end
@@ -705,7 +718,7 @@ module inc_csr #(
             end
             R_LOOK: begin
                 rd_table      <= rd_to[5] || (rd_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
-                rd_value      <= value;
+                rd_value      <= found;
                 r_state       <= rd_to[2] || rd_to[7] ? R_COUNT : rd_to[4] && rd_exists ? R_GET : R_GIVE;
                 get_lookup    <= rd_to[4] && rd_exists && rd_lookup;
                 get_translate <= rd_to[4] && rd_exists && !rd_lookup;

@@ -215,8 +215,9 @@ func (b *entryBench) cycle() {
 		out = b.head
 	}
 	valid := by || b.here != nil && b.here.offered()
-	goes := valid && rng.IntN(3) > 0
-	b.SetBool("go", goes)
+	ready := rng.IntN(3) > 0
+	goes := valid && ready
+	b.SetBool("ready", ready)
 	// the control that went in the cycle before opens a range: of others nobody asks
 	b.SetBool("opens", b.went != nil && b.went.opener() || b.went == nil && rng.IntN(2) == 0)
 	// the one that went ahead, and may open its range

@@ -9,7 +9,7 @@
 //               comes, ctl_map in the next, map_* from the one after that on. A ctl_rd without ctl_map is a read for a frame that
 //               was not taken, or is of a fixed group
 //   throughput  1 frame per cycle, a frame of an in-band group in 2, one behind a control that opens no range in 3
-//   stall       `valid` until `go`
+//   stall       `valid` until `ready`, with which the frame goes
 //   frame       {bypass, foreign, endpoint's index, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, PSN on the wire,
 //               extension, payload length, words, big_endian}
 //   view        {of an in-band group, it has opened its range, the range's number, PSN, the range's first and last PSN and where the next
@@ -132,7 +132,7 @@ module inc_frame_entry #(
     // the frame that is offered, and whether it goes
     output wire                waits,
     output wire                valid,
-    input  wire                go,
+    input  wire                ready,
     output wire                live,
     output wire [EI_W-1:0]     ei,
     output wire [FRAME_W-1:0]  frame,
@@ -192,7 +192,7 @@ module inc_frame_entry #(
     generate
         if (IN_BAND == 0) begin : gen_fixed
             assign valid    = ent_valid;
-            assign ent_pop  = go;
+            assign ent_pop  = ent_valid && ready;
             assign live     = ent_live;
             assign frame    = ent_frame;
             assign ranged   = 1'b0;
@@ -258,7 +258,9 @@ module inc_frame_entry #(
             wire by_range = ent_in_band && !ent_bypass;
             wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
             wire free     = by || (state_reg == M_WENT && !opens);
-            wire empties  = free || (go && !control_reg);
+            // what is held goes; whether what comes may go by is known later
+            wire goes     = state_reg == M_SHOW && ready;
+            wire empties  = free || (goes && !control_reg);
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
             // its range is read before it is known whether it comes, and whether it has one
@@ -292,8 +294,8 @@ module inc_frame_entry #(
                     M_HELD:  state_reg <= opener && opening ? M_OPEN : opener && done ? M_EMPTY : M_HELD;
                     M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
                     default: state_reg <= state_reg == M_WENT && opens ? M_HELD
-                                          : go && !by && control_reg ? M_WENT
-                                          : take && !(by && go) ? (by_range ? M_MAP : M_SHOW)
+                                          : goes && control_reg ? M_WENT
+                                          : take ? (by_range ? M_MAP : by && ready ? M_EMPTY : M_SHOW)
                                           : empties ? M_EMPTY : M_SHOW;
                 endcase
                 live_reg   <= take ? ent_live : live_reg && live_now;

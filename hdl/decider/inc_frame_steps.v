@@ -344,7 +344,7 @@ module inc_frame_steps #(
 
     // ---- the frame that is offered to A ----
 
-    wire               m_valid, s_valid;
+    wire               m_valid, s_valid, s_ready;
     wire               s_live;         // its group was live since it was looked up first
     wire [FRAME_W-1:0] s_frame;
     wire [VIEW_W-1:0]  s_view;
@@ -374,7 +374,7 @@ module inc_frame_steps #(
         .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_collective(map_collective), .map_function(map_function),
         .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
         .map_parent_mask(map_parent_mask),
-        .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .ei(s_ei), .frame(s_frame), .view(s_view),
+        .waits(m_valid), .valid(s_valid), .ready(s_ready), .live(s_live), .ei(s_ei), .frame(s_frame), .view(s_view),
         .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
         .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
         .opens(a_opener), .opener(c_opener_reg), .opening(c_opening), .done(c_done)
@@ -418,12 +418,12 @@ module inc_frame_steps #(
     wire b_may   = b_ready && !b_stale;
     wire a_may   = a_valid && a_ready && !holds;
     wire a_goes  = a_may && (!b_valid || b_goes);
-    wire s_may   = s_valid && !holds;
-    wire s_goes  = s_may && (!a_valid || a_goes);
 
     assign b_go      = b_goes || (b_may && c_leaves);
     assign a_go      = a_goes || (a_may && b_may && c_leaves);
-    assign s_go      = s_goes || (s_may && a_may && b_may && c_leaves);
+    assign s_go      = s_valid && s_ready;
+    // whatever is offered: a frame that is held waits for nothing else
+    assign s_ready   = !holds && (!a_valid || a_goes || (a_may && b_may && c_leaves));
     // what goes with a frame is looked at only while the frame is there: a step that is free takes what comes
     wire a_loads = !a_valid || a_go;
     wire b_loads = !b_valid || b_go;

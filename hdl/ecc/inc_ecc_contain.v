@@ -5,7 +5,8 @@
 // Contract
 //   halt        while it is high no group is live for the blocks that decide, and a frame of the engine that begins is taken and goes nowhere.
 //               One that has begun goes on: its header was read, and its fate decided, before
-//   bypass      a frame that LookupTable would bypass does not leave, if a word that it was looked up by is lost: nobody knows whose it is
+//   bypass      a frame that LookupTable would bypass does not leave, if a word that it was looked up by is lost, as look_lost said a cycle
+//               before: nobody knows whose it is
 //   latency     0 cycles from s_ to m_, and from live_in and bypass_in to live and bypass
 //   throughput  1 beat per cycle
 //   stall       m_ready low keeps the beat offered, unless its frame goes nowhere
@@ -52,8 +53,9 @@ module inc_ecc_contain #(
     endgenerate
 `endif
 
+    reg  lost_reg;
     assign live   = live_in & {GROUPS{!halt}};
-    assign bypass = bypass_in && !look_lost;
+    assign bypass = bypass_in && !lost_reg;
 
     reg  inside_reg;                 // the next beat is not its frame's first
     reg  sunk_reg;                   // the frame goes nowhere
@@ -65,6 +67,7 @@ module inc_ecc_contain #(
     assign m_data  = s_data;
 
     always @(posedge clk) begin
+        lost_reg <= look_lost;
         if (s_valid && s_ready) begin
             inside_reg <= !s_last;
             sunk_reg   <= sunk;

@@ -142,7 +142,7 @@ module inc_forward #(
     localparam FEW    = BEATS_W < DEPTH_W ? 1 : 0;
     localparam WAYS_W = FEW != 0 ? BEATS_W : DEPTH_W;
 
-    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(WAYS_W), .MARGIN(FEW != 0 ? 0 : 8), .HEAD(1)) u_ways (
+    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(WAYS_W), .MARGIN(FEW != 0 ? 0 : 8), .HEAD(PORT_W + 1)) u_ways (
         .clk       (clk),
         .rst       (rst),
         .push      (fwd_valid),

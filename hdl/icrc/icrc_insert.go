@@ -48,7 +48,7 @@ func (p Insert) Module() (*graph.Module, error) {
 			leaf.In("s_first", 1),
 			leaf.In("s_last", 1),
 			leaf.In("s_port", p.PortW),
-			leaf.In("s_index", 4),
+			leaf.In("s_front", max(64/p.Bytes, 1)),
 			leaf.In("s_left", 17),
 			leaf.In("s_bad", 1),
 			leaf.Out("step_en", 1),

@@ -301,7 +301,7 @@ func insert(dut *rig.Rig, w int, frames [][]byte, idle, pressure int, latency ui
 			dut.SetBool(pin("s_first"), at == 0)
 			dut.SetBool(pin("s_last"), next.last)
 			dut.Set(pin("s_port"), next.port)
-			dut.Set(pin("s_index"), uint64(min(at/w, 15)))
+			dut.Set(pin("s_front"), uint64(1)<<(at/w)&(1<<max(64/w, 1)-1))
 			dut.Set(pin("s_left"), uint64(stop-at)&0x1FFFF)
 			// Before the first byte of the ICRC nobody looks.
 			dut.SetBool(pin("s_bad"), bad || (stop-at >= w && r.IntN(2) == 0))

@@ -36,7 +36,8 @@ module inc_icrc_insert #(
     input  wire               s_first,
     input  wire               s_last,
     input  wire [PORT_W-1:0]  s_port,
-    input  wire [3:0]         s_index,
+    // one bit a beat that has bytes of the frame's first 64: it is that one
+    input  wire [(BYTES > 64 ? 1 : 64 >> $clog2(BYTES))-1:0] s_front,
     input  wire [16:0]        s_left,
     input  wire               s_bad,
 
@@ -58,6 +59,8 @@ module inc_icrc_insert #(
 );
 
     localparam LANE_W = $clog2(BYTES);
+    // beats with such
+    localparam BEATS  = BYTES > 64 ? 1 : 64 >> $clog2(BYTES);
     localparam [63:0] ETHERNET = 64'h0000_0000_0000_3FFF;
     // ToS, TTL, IP checksum, UDP checksum, first byte of the QP word: count as ones
     localparam [63:0] VARIABLE = 64'h0000_4300_0340_8000;
@@ -149,17 +152,12 @@ module inc_icrc_insert #(
     generate
         for (b = 0; b < BYTES; b = b + 1) begin : gen_crc_byte
             if (b < 64) begin : gen_header
-                wire [15:0] ethernet, variable;       // by beat
-                for (n = 0; n < 16; n = n + 1) begin : gen_beat
-                    if (n * BYTES + b < 64) begin : gen_inside
-                        assign ethernet[n] = ETHERNET[n * BYTES + b];
-                        assign variable[n] = VARIABLE[n * BYTES + b];
-                    end else begin : gen_behind
-                        assign ethernet[n] = 1'b0;
-                        assign variable[n] = 1'b0;
-                    end
+                wire [BEATS-1:0] ethernet, variable;  // by beat
+                for (n = 0; n < BEATS; n = n + 1) begin : gen_beat
+                    assign ethernet[n] = ETHERNET[n * BYTES + b];
+                    assign variable[n] = VARIABLE[n * BYTES + b];
                 end
-                assign step_data[8*b +: 8] = ethernet[s_index] ? 8'h00 : variable[s_index] ? 8'hFF : s_data[8*b +: 8];
+                assign step_data[8*b +: 8] = |(s_front & ethernet) ? 8'h00 : |(s_front & variable) ? 8'hFF : s_data[8*b +: 8];
             end else begin : gen_payload
                 assign step_data[8*b +: 8] = s_data[8*b +: 8];
             end

@@ -4,7 +4,7 @@
 //
 // Contract
 //   search      none: the QPN's low bits are the endpoint's index; the record read there is compared in full
-//   latency     hdr_valid in cycle 0, fwd_valid in cycle 1, the entry at the head of an empty queue in cycle 2
+//   latency     hdr_valid in cycle 0, fwd_valid in cycle 2, the entry at the head of an empty queue in cycle 2
 //   throughput  1 header per cycle; entries leave in the order of the headers
 //   stall       the writer of headers watches `room`, true while more than 8 entries are free
 //   tables      written word by word through tbl_*, at any time; read by the headers that come later. Words EP_CTRL and EP_LOCAL_QPN of an
@@ -326,16 +326,31 @@ module inc_lookup_table #(
     // the record's port has 8 bits, the frame's PORT_W: either may be the wider
     wire other_port = {{PORT_W{1'b0}}, ep_ctrl[9:2]} != {8'd0, q_port};
 
+    // Numbers this wide take long to compare. What the entry has of them is put together where it leaves the queue, and Forward is told
+    // from registers.
     wire known   = q_rocev2 && q_there && ep_ctrl[0] && ep_local_qpn == q_qpn;
-    wire foreign = q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || other_port || !q_pkey_ok;
-    wire bypass  = !known || (foreign && cfg_foreign_bypass);
+    wire from_it = q_src_ip == ep_remote_ip;
+    wire to_it   = q_dst_ip == ep_local_ip;
+    wire by_way  = !other_port && q_pkey_ok;
+
+    reg              fwd_valid_reg, fwd_bypass_reg;
+    reg [PORT_W-1:0] fwd_port_reg;
+
+    always @(posedge clk) begin
+        fwd_valid_reg  <= q_valid;
+        fwd_bypass_reg <= !known || (cfg_foreign_bypass && (!from_it || !to_it || !by_way));
+        fwd_port_reg   <= cfg_bypass_port[q_port*PORT_W +: PORT_W];
+        if (rst) begin
+            fwd_valid_reg <= 1'b0;
+        end
+    end
 
 `ifdef INC_ECC
     assign looked     = (q_valid && q_rocev2) || got_reg;
 `endif
-    assign fwd_valid  = q_valid;
-    assign fwd_bypass = bypass;
-    assign fwd_port   = cfg_bypass_port[q_port*PORT_W +: PORT_W];
+    assign fwd_valid  = fwd_valid_reg;
+    assign fwd_bypass = fwd_bypass_reg;
+    assign fwd_port   = fwd_port_reg;
 
     // one bit an endpoint; an index without a bit has no role
     wire [MASK_W-1:0] one_hot;
@@ -362,8 +377,12 @@ module inc_lookup_table #(
 
     // ---- in-band groups: where the root of a control is ----
 
-    localparam FIXED_W = 1 + 1 + EI_W + 1 + 3 + 6 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 5 + 4*MASK_W + 8;
-    localparam ENTRY_W = FIXED_W + (IN_BAND != 0 ? MASK_W + 2 : 0);
+    // an entry: in its lowest bits what is asked first where it leaves the queue, which comes from flip-flops there
+    localparam FIRST_W = 5 + EI_W + 5;
+    localparam HEAD_W  = FIRST_W + (IN_BAND != 0 ? 1 : 0);
+    localparam REST_W  = 1 + 3 + 6 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 4*MASK_W + 8;
+    localparam FIXED_W = HEAD_W + REST_W;
+    localparam ENTRY_W = FIXED_W + (IN_BAND != 0 ? MASK_W + 1 : 0);
 
     wire [ENTRY_W-1:0] entry_in;
     wire [ENTRY_W-1:0] entry;
@@ -421,8 +440,10 @@ module inc_lookup_table #(
                 assign route_hot[e] = route[F_GROUP_ROUTE_0_VALID_0]
                                       && route[F_GROUP_ROUTE_0_ENDPOINT_0 +: W_GROUP_ROUTE_0_ENDPOINT_0] == E;
             end
-            assign entry_in[ENTRY_W-1:FIXED_W] = {grp_collective[9:8], route_hot};
-            assign {root_sends, ent_in_band, route_mask} = entry[ENTRY_W-1:FIXED_W];
+            assign entry_in[FIRST_W] = grp_collective[8];
+            assign ent_in_band       = entry[FIRST_W];
+            assign entry_in[ENTRY_W-1:FIXED_W] = {grp_collective[9], route_hot};
+            assign {root_sends, route_mask}    = entry[ENTRY_W-1:FIXED_W];
 
             wire unused_in_band = &{1'b0, word};
         end else begin : gen_fixed
@@ -435,16 +456,17 @@ module inc_lookup_table #(
 
     // ---- queue ----
 
-    assign entry_in[FIXED_W-1:0] = {
-        bypass, foreign, q_qpn[EI_W-1:0], ep_ctrl[1], up, down, ackable,
+    assign entry_in[FIRST_W-1:0] = {known, cfg_foreign_bypass, from_it, to_it, by_way, q_qpn[EI_W-1:0], grp_slots[SLOT_W +: 5]};
+    assign entry_in[HEAD_W +: REST_W] = {
+        ep_ctrl[1], up, down, ackable,
         q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole, empty,
         q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
-        grp_slots, grp_in_mask, grp_out_mask, grp_ack_mask, parent_hot, grp_collective[7:0]};
+        grp_slots[SLOT_W-1:0], grp_in_mask, grp_out_mask, grp_ack_mask, parent_hot, grp_collective[7:0]};
 
     wire has_room;
     assign room = has_room && !holds;
 
-    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_entries (
+    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(HEAD_W)) u_entries (
         .clk       (clk),
         .rst       (rst),
         .push      (q_valid),
@@ -455,11 +477,16 @@ module inc_lookup_table #(
         .pop       (ent_pop)
     );
 
-    assign {ent_bypass, ent_foreign, ent_ei, ent_host, ent_up, ent_down, ent_ackable,
+    wire ent_known, ent_bypasses, ent_from_it, ent_to_it, ent_by_way;
+    assign ent_foreign = !ent_from_it || !ent_to_it || !ent_by_way;
+    assign ent_bypass  = !ent_known || (ent_foreign && ent_bypasses);
+
+    assign {ent_known, ent_bypasses, ent_from_it, ent_to_it, ent_by_way, ent_ei, ent_log2_n} = entry[FIRST_W-1:0];
+    assign {ent_host, ent_up, ent_down, ent_ackable,
             ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole, ent_empty,
             ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words,
-            ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask,
-            ent_big_endian, ent_dtype, ent_function, ent_collective} = entry[FIXED_W-1:0];
+            ent_base, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask,
+            ent_big_endian, ent_dtype, ent_function, ent_collective} = entry[HEAD_W +: REST_W];
 
 endmodule
 

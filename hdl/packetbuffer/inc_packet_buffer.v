@@ -9,7 +9,7 @@
 //   throughput  one word in and one word out per cycle
 //   order       words lie in the order of their frames; a verdict's vrd_end is the address behind the frame's last word
 //   stall       writers watch `room`: true while more than MARGIN + 1 words and 8 verdicts are free; space is given back by moving
-//               `oldest`, the address of the oldest word still wanted
+//               `oldest`, the address of the oldest word still wanted, and counts a cycle later
 //   rewind      none is needed: the reader skips a frame by starting the next one at vrd_end
 //   reset       empty; the words' contents are unknown until written
 //   not done    does not guard what it keeps: whoever writes without `room` overwrites
@@ -86,16 +86,18 @@ module inc_packet_buffer #(
 
     reg  [ADDR_W-1:0] tail_reg;
     wire [ADDR_W-1:0] tail_next = tail_reg + {{(ADDR_W-1){1'b0}}, pay_valid};
-    wire [ADDR_W-1:0] used      = tail_reg - oldest;
+    reg  [ADDR_W-1:0] used_reg;         // what became free a cycle ago still counts
     wire              verdict_room;
 
     assign newest = tail_reg;
-    assign room   = verdict_room && used < LIMIT_WORDS;
+    assign room   = verdict_room && used_reg < LIMIT_WORDS;
 
     always @(posedge clk) begin
         tail_reg <= tail_next;
+        used_reg <= tail_next - oldest;
         if (rst) begin
             tail_reg <= {ADDR_W{1'b0}};
+            used_reg <= {ADDR_W{1'b0}};
         end
     end
 
@@ -129,7 +131,7 @@ module inc_packet_buffer #(
     endgenerate
 
     // The oldest verdict stands in registers: all that a frame changes waits for it.
-    inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(1)) u_verdicts (
+    inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(ADDR_W + 3)) u_verdicts (
         .clk       (clk),
         .rst       (rst),
         .push      (eof_valid),

@@ -55,6 +55,7 @@ type bench struct {
 	left      int // words of the frame being written; -1: between frames
 	vrd       []verdict
 	reading   int // next word wanted of the frame whose verdict is at the head; -1: none begun
+	before    int // the oldest word as it was a cycle ago
 	frameFrom int // where that frame's words begin
 	promised  []byte
 
@@ -64,7 +65,7 @@ type bench struct {
 // cycle drives one cycle. chance is how often, in percent, the writer and the reader do something.
 func (b *bench) cycle(write, read int) error {
 	d, r, now := b.dut, b.r, b.dut.Now()+1
-	room := b.tail-b.oldest < size-1-margin && len(b.vrd) < verdicts-8
+	room := b.tail-b.before < size-1-margin && len(b.vrd) < verdicts-8
 	if room {
 		b.underWay = margin + 1 // one in this cycle
 	} else {
@@ -157,6 +158,7 @@ func (b *bench) cycle(write, read int) error {
 		b.vrd = b.vrd[1:]
 		b.frameFrom, b.reading = head.end, -1
 	}
+	b.before = b.oldest
 	// space comes back behind the reader, some time later
 	behind := b.frameFrom
 	if b.reading >= 0 {

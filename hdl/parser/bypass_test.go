@@ -40,7 +40,7 @@ func TestBypassedFrameNeedsNoRoom(t *testing.T) {
 			r.SetBool("room_raw", cycle < 30 || cycle >= 40)
 			r.Clock()
 			if decision--; r.Is("hdr_valid") && taken < beats {
-				decision = 0
+				decision = 1
 			}
 			if r.Is("s_axis_tready") {
 				taken++

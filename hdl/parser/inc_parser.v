@@ -38,7 +38,7 @@ module inc_parser #(
     // every consumer has space for what still leaves; and Forward alone, which is all that a bypassed frame needs
     input  wire               room,
     input  wire               room_raw,
-    // LookupTable's decision, 1 cycle after hdr_valid
+    // LookupTable's decision, 2 cycles after hdr_valid
     input  wire               fwd_valid,
     input  wire               fwd_bypass,
 
@@ -146,7 +146,6 @@ module inc_parser #(
 
     reg                ready_reg;
     reg                skip_reg;     // the frame that is coming in is bypassed
-    reg                bypass_reg;   // LookupTable said so a cycle ago
     reg [3:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3, 4 cycles ago
     reg                r_skip;
     reg                r_valid;
@@ -161,10 +160,6 @@ module inc_parser #(
     reg                r_in_a, r_in_b;       // is not before the one in which the payload begins, without and with an immediate
     reg                r_past_a, r_past_b;   // is behind that one
     reg [3:0]          next_idx;     // beat index in the frame; stays at 15
-    // the number of the beat that comes, or of the one behind it where BYTES is at most 64; stays where no datagram reaches
-    localparam FIRST_I = BYTES > 64 ? 0 : 1;
-    localparam [17-LANE_W:0] FIRST_BEAT = FIRST_I[17-LANE_W:0];
-    reg [17-LANE_W:0]  next_beat;
     reg [8*HDR_BYTES-1:0] h;         // byte i of the frame at [8*i +: 8]
 
     // beats of the frame up to and with the one that comes
@@ -178,12 +173,11 @@ module inc_parser #(
     // the output can make, so it takes none: its words are not kept, and only Forward can stop it. The decision belongs to
     // the frame whose header was taken 4 cycles ago, if that one has not ended since.
     wire take_last = take && s_axis_tlast;
-    wire skip      = skip_reg || (bypass_reg && ended_reg == 4'd0);
+    wire skip      = skip_reg || (fwd_valid && fwd_bypass && ended_reg == 4'd0);
 
     always @(posedge clk) begin
         ready_reg  <= room || (room_raw && skip && !take_last);
         skip_reg   <= skip && !take_last;
-        bypass_reg <= fwd_valid && fwd_bypass;
         ended_reg  <= {ended_reg[2:0], take_last};
         r_valid    <= take;
         // Nobody looks at them without r_valid, so they need not hold.
@@ -205,21 +199,17 @@ module inc_parser #(
             r_past_a <= next_count > PAY_BEAT_A + 5'd1;
             r_past_b <= next_count > PAY_BEAT_B + 5'd1;
             if (s_axis_tlast) begin
-                next_idx  <= 4'd0;
-                next_beat <= FIRST_BEAT;
+                next_idx <= 4'd0;
             end else begin
-                next_idx  <= next_idx == 4'd15 ? 4'd15 : next_idx + 4'd1;
-                next_beat <= next_beat[17-LANE_W] ? next_beat : next_beat + {{(17-LANE_W){1'b0}}, 1'b1};
+                next_idx <= next_idx == 4'd15 ? 4'd15 : next_idx + 4'd1;
             end
         end
         if (rst) begin
             ready_reg  <= 1'b0;
             skip_reg   <= 1'b0;
-            bypass_reg <= 1'b0;
             ended_reg  <= 4'd0;
             r_valid    <= 1'b0;
             next_idx   <= 4'd0;
-            next_beat  <= FIRST_BEAT;
         end
     end
 
@@ -310,7 +300,26 @@ module inc_parser #(
     wire [31:0] ip_sum_5 = two_of(ip_sum_2[15:0], ip_sum_3[31:16], ip_sum_3[15:0]);
     wire [31:0] ip_sum_6 = two_of(ip_sum_4[31:16], ip_sum_4[15:0], ip_sum_5[31:16]);
     wire [31:0] ip_sum_7 = two_of(ip_sum_5[15:0], ip_sum_6[15:0], {h[8*32 +: 8], h[8*33 +: 8]});
-    wire [31:0] ip_sum_8 = two_of(ip_sum_6[31:16], ip_sum_7[31:16], ip_sum_7[15:0]);
+    // Of narrow beats all that these want has come a beat before the header's end, in a frame that reaches byte 54: there is a cycle for
+    // the first sums and the lengths, and one for what is said of them.
+    wire [47:0] ip_sums;
+    wire        lengths_ok;
+    generate
+        if (43 / BYTES < 53 / BYTES) begin : gen_summed_before
+            reg [47:0] sums_reg;
+            reg        len_ok_reg;
+            always @(posedge clk) begin
+                sums_reg   <= {ip_sum_6[31:16], ip_sum_7};
+                len_ok_reg <= len_ok;
+            end
+            assign ip_sums    = sums_reg;
+            assign lengths_ok = len_ok_reg;
+        end else begin : gen_summed_now
+            assign ip_sums    = {ip_sum_6[31:16], ip_sum_7};
+            assign lengths_ok = len_ok;
+        end
+    endgenerate
+    wire [31:0] ip_sum_8 = two_of(ip_sums[47:32], ip_sums[31:16], ip_sums[15:0]);
     wire        sum_ok   = ip_sum_8[31:16] == ~ip_sum_8[15:0] || ip_sum_8 == 32'hFFFF_FFFF;
 
     always @(posedge clk) begin
@@ -326,7 +335,7 @@ module inc_parser #(
             hdr_pkey_ok  <= f_pkey == 16'hFFFF;
             hdr_ce       <= h[8*15 +: 2] == 2'd3;
             hdr_sum_ok   <= sum_ok;
-            hdr_len_ok   <= len_ok;
+            hdr_len_ok   <= lengths_ok;
             hdr_tver_ok  <= f_flags[3:0] == 4'd0;
             hdr_opcode   <= f_opcode;
             hdr_se       <= f_flags[7];
@@ -364,10 +373,15 @@ module inc_parser #(
         if (BYTES > 64) begin : gen_beat_late
             reg [3:0]        idx_reg;
             reg [BEAT_W-1:0] beat_reg;
+            reg [BEAT_W-1:0] next_beat;          // the number of the beat that comes; stays where no datagram reaches
             always @(posedge clk) begin
                 if (take) begin
-                    idx_reg  <= next_idx;
-                    beat_reg <= next_beat;
+                    idx_reg   <= next_idx;
+                    beat_reg  <= next_beat;
+                    next_beat <= s_axis_tlast ? {BEAT_W{1'b0}} : next_beat[BEAT_W-1] ? next_beat : next_beat + {{(BEAT_W-1){1'b0}}, 1'b1};
+                end
+                if (rst) begin
+                    next_beat <= {BEAT_W{1'b0}};
                 end
             end
             wire [17:0] last = {2'd0, f_total_len} + 18'd13;
@@ -386,16 +400,23 @@ module inc_parser #(
             localparam [15:0] REACH = REACH_I[15:0];
             localparam [15:0] PASS  = PASS_I[15:0];
             wire [15:0] len  = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
-            wire [17:0] last = {2'd0, len} + 18'd13;
+            // The datagram's last byte, counted from the beat behind the one that comes: beats from there on, none or less if it has ended.
+            localparam FROM_I = (LENGTH_I + 2) * BYTES - 13;
+            localparam [17:0] FROM = FROM_I[17:0];
+            wire [17:0] last = {2'd0, len} - FROM;
             reg [17:0]  last_reg;
             reg         more_reg, ends_reg;
+            wire        none = last_reg[17:LANE_W] == {(18-LANE_W){1'b0}};
             always @(posedge clk) begin
                 if (take) begin
+                    last_reg[LANE_W-1:0] <= next_idx == LENGTH ? last[LANE_W-1:0] : last_reg[LANE_W-1:0];
                     if (next_idx == LENGTH) begin
-                        last_reg <= last;
+                        last_reg[17:LANE_W] <= last[17:LANE_W];
+                    end else if (!last_reg[17]) begin
+                        last_reg[17:LANE_W] <= last_reg[17:LANE_W] - {{(17-LANE_W){1'b0}}, 1'b1};
                     end
-                    more_reg <= next_idx == LENGTH ? len >= PASS : last_reg[17:LANE_W] > next_beat;
-                    ends_reg <= next_idx == LENGTH ? len >= REACH && len < PASS : last_reg[17:LANE_W] == next_beat;
+                    more_reg <= next_idx == LENGTH ? len >= PASS : !last_reg[17] && !none;
+                    ends_reg <= next_idx == LENGTH ? len >= REACH && len < PASS : none;
                 end
             end
             // The first beat of 64 bytes has it itself, and may be the only one.

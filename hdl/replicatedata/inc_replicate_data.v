@@ -110,7 +110,8 @@ module inc_replicate_data #(
 `endif
 
     localparam FIXED_W = 2 + EI_W + MASK_W + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W;
-    localparam DESC_W  = FIXED_W + (IN_BAND != 0 ? 4 : 0) + EP_W + 2;
+    localparam FIRST_W = EP_W + 2;       // what is asked first of a decision
+    localparam DESC_W  = FIRST_W + FIXED_W + (IN_BAND != 0 ? 4 : 0);
 
     // ---- endpoints of a mask: all but the lowest, the lowest, and its number. Whether there is one below a subtraction would find too, but
     // with a carry in the way to the queue ----
@@ -148,8 +149,8 @@ module inc_replicate_data #(
     wire [DESC_W-1:0] desc_in, desc_out;
     generate
         if (IN_BAND != 0) begin : gen_in_band
-            assign desc_in[FIXED_W +: 4] = {tx_in_band, tx_rng, tx_dir};
-            assign {req_in_band, req_rng, req_dir} = desc_out[FIXED_W +: 4];
+            assign desc_in[DESC_W-1 -: 4] = {tx_in_band, tx_rng, tx_dir};
+            assign {req_in_band, req_rng, req_dir} = desc_out[DESC_W-1 -: 4];
         end else begin : gen_fixed
             assign {req_in_band, req_rng, req_dir} = 4'd0;
             wire unused_offset = &{1'b0, tx_in_band, tx_rng, tx_dir};
@@ -158,12 +159,12 @@ module inc_replicate_data #(
     // the first copy's endpoint, whether it is the last, and whether there is a payload, are known before it is at the head of the queue
     wire [EP_W-1:0]   desc_first;
     wire              desc_only, has_words;
-    assign desc_in[DESC_W-1 -: EP_W+2] = {number_of(lowest_of(tx_mask)), others_of(tx_mask) == {MASK_W{1'b0}}, tx_words != {WORDS_W{1'b0}}};
-    assign {desc_first, desc_only, has_words} = desc_out[DESC_W-1 -: EP_W+2];
-    assign desc_in[FIXED_W-1:0] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
-    assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIXED_W-1:0];
+    assign desc_in[FIRST_W-1:0] = {number_of(lowest_of(tx_mask)), others_of(tx_mask) == {MASK_W{1'b0}}, tx_words != {WORDS_W{1'b0}}};
+    assign {desc_first, desc_only, has_words} = desc_out[FIRST_W-1:0];
+    assign desc_in[FIRST_W +: FIXED_W] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
+    assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIRST_W +: FIXED_W];
 
-    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(0)) u_decisions (
+    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(0), .HEAD(FIRST_W)) u_decisions (
         .clk       (clk),
         .rst       (rst),
         .push      (tx_valid),
@@ -233,11 +234,13 @@ module inc_replicate_data #(
     reg  [ADDR_W:0]    base_reg;       // the oldest word still wanted: the first of the payload being copied, and in its last copy
                                        // the next to be fetched
     reg  [ADDR_W:0]    next_reg;       // the word to be fetched next
+    reg                next_there_reg; // it has come: next is not tail
+    reg  [ADDR_W:0]    newest_reg;     // the place before tail
     reg  [WORDS_W-1:0] index_reg;      // its number in the payload
     reg  [ADDR_W:0]    used_reg;       // words from base to tail
 
     wire [ADDR_W:0]    behind    = next_reg + {{ADDR_W{1'b0}}, 1'b1};
-    wire               there     = job_valid && next_reg != tail_reg;
+    wire               there     = job_valid && next_there_reg;
     wire               fetch;
     wire               job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
 
@@ -251,8 +254,11 @@ module inc_replicate_data #(
 
     always @(posedge clk) begin
         if (emit_valid) begin
-            tail_reg <= tail_reg + {{ADDR_W{1'b0}}, 1'b1};
+            tail_reg   <= tail_reg + {{ADDR_W{1'b0}}, 1'b1};
+            newest_reg <= tail_reg;
         end
+        // what follows the newest word has not come; a payload's first word that is fetched once more is there
+        next_there_reg <= emit_valid || (fetch ? next_reg != newest_reg || (job_end && !job_last) : next_there_reg);
         used_reg <= used_reg ^ (up & {(ADDR_W+1){emit_valid && !frees}}) ^ (down & {(ADDR_W+1){frees && !emit_valid}});
         if (fetch) begin
             index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
@@ -262,11 +268,13 @@ module inc_replicate_data #(
             end
         end
         if (rst) begin
-            tail_reg  <= {(ADDR_W+1){1'b0}};
-            base_reg  <= {(ADDR_W+1){1'b0}};
-            next_reg  <= {(ADDR_W+1){1'b0}};
-            used_reg  <= {(ADDR_W+1){1'b0}};
-            index_reg <= {WORDS_W{1'b0}};
+            tail_reg       <= {(ADDR_W+1){1'b0}};
+            base_reg       <= {(ADDR_W+1){1'b0}};
+            next_reg       <= {(ADDR_W+1){1'b0}};
+            next_there_reg <= 1'b0;
+            newest_reg     <= {(ADDR_W+1){1'b1}};
+            used_reg       <= {(ADDR_W+1){1'b0}};
+            index_reg      <= {WORDS_W{1'b0}};
         end
     end
 

@@ -29,7 +29,7 @@ func TestDescriptions(t *testing.T) {
 		legal := []graph.Describer{
 			stream.FIFO{Width: 1, DepthW: 1, Margin: 0}, stream.FIFO{Width: 2, DepthW: 1, Margin: 1}, stream.FIFO{Width: 3, DepthW: 2, Margin: 3},
 			stream.FIFO{Width: 63, DepthW: 3, Margin: 1}, stream.FIFO{Width: 64, DepthW: 4, Margin: 8}, stream.FIFO{Width: 65, DepthW: 10, Margin: 1023},
-			stream.FIFO{Width: 1, DepthW: 1, Margin: 0, Head: 1}, stream.FIFO{Width: 5, DepthW: 5, Margin: 8, Head: 1},
+			stream.FIFO{Width: 1, DepthW: 1, Margin: 0, Head: 1}, stream.FIFO{Width: 5, DepthW: 5, Margin: 8, Head: 5}, stream.FIFO{Width: 5, DepthW: 2, Margin: 1, Head: 2},
 		}
 		hdltest.Check(t, legal, []hdltest.Refused{
 			{Leaf: stream.FIFO{Width: 0, DepthW: 1}, Params: param("WIDTH", 0), Rule: "WIDTH must be at least 1"},
@@ -37,7 +37,7 @@ func TestDescriptions(t *testing.T) {
 			{Leaf: stream.FIFO{Width: 1, DepthW: 11}, Params: param("DEPTH_W", 11), Rule: "DEPTH_W must be 1 to 10"},
 			{Leaf: stream.FIFO{Width: 1, DepthW: 1, Margin: 2}, Params: param("MARGIN", 2), Rule: "MARGIN must be less than 2**DEPTH_W"},
 			{Leaf: stream.FIFO{Width: 1, DepthW: 1, Margin: -1}, Params: param("MARGIN", -1), Rule: "MARGIN must be less than 2**DEPTH_W"},
-			{Leaf: stream.FIFO{Width: 1, DepthW: 1, Head: 2}, Params: param("HEAD", 2), Rule: "HEAD must be 0 or 1"},
+			{Leaf: stream.FIFO{Width: 1, DepthW: 1, Head: 2}, Params: param("HEAD", 2), Rule: "HEAD must be 0 to WIDTH"},
 		})
 	})
 	t.Run("stream_fifo", func(t *testing.T) {

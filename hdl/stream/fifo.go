@@ -15,7 +15,7 @@ type FIFO struct {
 	DepthW int
 	// Margin: entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1.
 	Margin int
-	// Head: 1 puts the head in flip-flops.
+	// Head: so many of the head's lowest bits stand in flip-flops; 0 to WIDTH.
 	Head int
 }
 
@@ -25,7 +25,7 @@ func (p FIFO) Module() (*graph.Module, error) {
 	rules.Refuse(p.Width < 1, "WIDTH must be at least 1")
 	rules.Refuse(p.DepthW < 1 || p.DepthW > 10, "DEPTH_W must be 1 to 10")
 	rules.Refuse(p.Margin < 0 || p.Margin >= leaf.Pow2(p.DepthW), "MARGIN must be less than 2**DEPTH_W")
-	rules.Refuse(p.Head < 0 || p.Head > 1, "HEAD must be 0 or 1")
+	rules.Refuse(p.Head < 0 || p.Head > p.Width, "HEAD must be 0 to WIDTH")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}

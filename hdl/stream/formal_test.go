@@ -39,7 +39,7 @@ func proofs() map[string]proof {
 		"skid":        {stream.Skid{Width: 2}, "skid.vh", nil, 10, []string{"end else if (m_ready) begin", "end else if (m_ready || s_valid) begin"}},
 		"fifo":        {stream.FIFO{Width: 2, DepthW: 2, Margin: 1}, "fifo.vh", nil, 11, []string{"{push && !pop}", "{push && (!pop || count_reg == 3)}"}},
 		"fifo of two": {stream.FIFO{Width: 1, DepthW: 1, Margin: 0}, "fifo.vh", nil, 10, []string{"room = !count_reg[DEPTH_W]", "room = 1'b1"}},
-		"fifo, head":  {stream.FIFO{Width: 2, DepthW: 2, Margin: 1, Head: 1}, "fifo.vh", nil, 11, []string{"more ? mem[second]", "count_reg > 2 ? mem[second]"}},
+		"fifo, head":  {stream.FIFO{Width: 3, DepthW: 2, Margin: 1, Head: 2}, "fifo.vh", nil, 11, []string{"more ? mem[second]", "count_reg > 2 ? mem[second]"}},
 		"stream_fifo": {stream.StreamFIFO{Width: 2, DepthW: 2, Margin: 1}, "stream_fifo.vh", watch, 13, []string{"(pop || !ram_valid_reg)", "(pop || !ram_valid_reg || push)"}},
 	}
 }

@@ -18,7 +18,7 @@ module inc_fifo #(
     parameter DEPTH_W = 4,
     // entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1
     parameter MARGIN  = 0,
-    // 1: the head stands in flip-flops, where what follows from it takes long
+    // so many of the head's lowest bits stand in flip-flops, where what follows from them takes long; 0 to WIDTH
     parameter HEAD    = 0
 ) (
     input  wire             clk,
@@ -44,8 +44,8 @@ module inc_fifo #(
         if (MARGIN < 0 || MARGIN >= (1 << DEPTH_W)) begin : gen_bad_margin
             $error("inc_fifo: MARGIN must be less than 2**DEPTH_W");
         end
-        if (HEAD < 0 || HEAD > 1) begin : gen_bad_head
-            $error("inc_fifo: HEAD must be 0 or 1");
+        if (HEAD < 0 || HEAD > WIDTH) begin : gen_bad_head
+            $error("inc_fifo: HEAD must be 0 to WIDTH");
         end
     endgenerate
 `endif
@@ -72,16 +72,17 @@ module inc_fifo #(
 
     generate
         if (HEAD != 0) begin : gen_head
-            reg  [WIDTH-1:0]   first_reg;
+            reg  [HEAD-1:0]    first_reg;
             wire [DEPTH_W-1:0] second = head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
-            assign data = first_reg;
+            assign data[HEAD-1:0] = first_reg;
             always @(posedge clk) begin
                 if (pop || !valid_reg) begin
-                    first_reg <= more ? mem[second] : push_data;
+                    first_reg <= more ? mem[second][HEAD-1:0] : push_data[HEAD-1:0];
                 end
             end
-        end else begin : gen_place
-            assign data = mem[head_reg];
+        end
+        if (HEAD != WIDTH) begin : gen_place
+            assign data[WIDTH-1:HEAD] = mem[head_reg][WIDTH-1:HEAD];
         end
     endgenerate
 

@@ -33,7 +33,7 @@ func streams() []stream {
 		{"inc_replicate_data", "req", "req_valid", "req_ready", "req_ei, req_opcode, req_se, req_pad, req_ce, req_psn, req_in_band, req_rng, " +
 			"req_dir, req_ext, req_plen, req_words"},
 		{"inc_replicate_data", "word", "word_valid", "word_ready", "word_data, word_bad"},
-		{"inc_assemble", "m", "m_valid", "m_ready", "m_data, m_check, m_size, m_first, m_last, m_port, m_index, m_left, m_bad"},
+		{"inc_assemble", "m", "m_valid", "m_ready", "m_data, m_check, m_size, m_first, m_last, m_port, m_front, m_left, m_bad"},
 		{"inc_icrc_insert", "m", "m_valid", "m_ready", "m_data, m_size, m_last, m_port"},
 		{"inc_forward", "m_axis", "m_axis_tvalid", "m_axis_tready", "m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser"},
 		{"inc_csr", "b", "s_axil_bvalid", "s_axil_bready", "s_axil_bresp"},

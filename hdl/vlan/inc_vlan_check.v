@@ -3,7 +3,7 @@
 // inc_vlan_check: compares a frame's 802.1Q tag with the record of the endpoint that it names, and has the frame dropped if they differ.
 //
 // Contract
-//   latency     hdr_tag in cycle 0, fwd_tag in cycle 1; end_* 0 cycles from eof_*, or with LATE, of the ICRC's verdict, 1
+//   latency     hdr_tag in cycle 0, fwd_tag in cycle 2; end_* 0 cycles from eof_*, or with LATE, of the ICRC's verdict, 1
 //   throughput  1 header and 1 end of a frame per cycle, in the same order; an end comes 1 cycle after its header at the earliest
 //   verdict     a frame to an endpoint without a tag must have none, or one with VID 0; to one with a tag it must have one with that VID and,
 //               if the record says so, that PCP. A frame that must not be taken ends with err. Where the decision then counts it as one that
@@ -95,16 +95,18 @@ module inc_vlan_check #(
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(17), .ADDR_W(INDEX_W)) u_table (
         .clk(clk), .we(tbl_we && wr_there), .waddr(wr_at), .wdata(tbl_data), .re(hdr_valid), .raddr(rd_at), .rdata(record));
 
-    reg q_valid;
+    reg        q_valid;
+    reg [16:0] q_tag;
     always @(posedge clk) begin
         q_valid <= hdr_valid && !rst;
-        fwd_tag <= hdr_tag;
+        q_tag   <= hdr_tag;
+        fwd_tag <= q_tag;
     end
 
     // bit 12 of a tag is DEI, which may be either
-    wire other_vid = fwd_tag[11:0] != record[11:0];
-    wire other_pcp = record[16] && fwd_tag[15:13] != record[14:12];
-    wire wrong     = record[15] ? !fwd_tag[16] || other_vid || other_pcp : fwd_tag[16] && fwd_tag[11:0] != 12'd0;
+    wire other_vid = q_tag[11:0] != record[11:0];
+    wire other_pcp = record[16] && q_tag[15:13] != record[14:12];
+    wire wrong     = record[15] ? !q_tag[16] || other_vid || other_pcp : q_tag[16] && q_tag[11:0] != 12'd0;
 
     // ---- it waits for the end of the frame, and then for its decision ----
 
@@ -143,7 +145,7 @@ module inc_vlan_check #(
     assign dropped = drop_reg && count[RX_ERROR];
     assign counted = count & ~({COUNTERS{drop_reg}} & (ONE << RX_ERROR));
 
-    wire unused_bits = &{1'b0, hdr_qpn, rd_there, fwd_tag[12], first_room, decided_room, decided_valid};
+    wire unused_bits = &{1'b0, hdr_qpn, rd_there, q_tag[12], first_room, decided_room, decided_valid};
 
 endmodule
 

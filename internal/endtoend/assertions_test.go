@@ -37,7 +37,7 @@ func assertedFaults() map[string][]seen {
 			{endtoend.Fault{Name: "the first copy is not that of the lowest endpoint", File: rtlFile("inc_replicate_data"),
 				Old: "number_of(lowest_of(tx_mask))", New: "number_of(tx_mask)"}, "allreduce-1psn", "copy_in_order"},
 			{endtoend.Fault{Name: "a damaged frame is written into its slot", File: rtlFile("inc_check_duplicate"),
-				At: "assign wr_en    =", Old: "good && t_wr", New: "decided && t_wr"}, "parse-icrc", "dropped_changes_nothing"},
+				At: "assign wr_en    =", Old: "good && t_wr", New: "c_leaves && t_wr"}, "parse-icrc", "dropped_changes_nothing"},
 			{endtoend.Fault{Name: "a gap is not counted", File: rtlFile("inc_check_duplicate"),
 				Old: "c_up && !reack && c_ahead", New: "1'b0"}, "gap-nak", "data_comes_to_one"},
 			{endtoend.Fault{Name: "a result goes to everybody", File: rtlFile("inc_check_duplicate"),

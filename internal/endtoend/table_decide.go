@@ -24,7 +24,7 @@ func slotFaults() []Fault {
 				{At: "n_ce <= !b_empties && (", Old: "f_first", New: "f_mask == NOBODY"},
 			}},
 		{Name: "a window begins behind the slots that complete", File: fileCheck,
-			Old: "b_opened || beyond[23] || overrun[23] || b_past_half == b_done_psn", New: "b_opened || beyond[23] || overrun[23]"},
+			Old: "a_psn + ~a_half", New: "a_psn - a_half"},
 		{Name: "no slot tag (A4)", File: fileCheck,
 			Old: "b_tag == b_psn", New: "1'b1"},
 		{Name: "PSN compared without wrap (A18)", File: fileCheck,
@@ -94,7 +94,7 @@ func inBandFaults() []Fault {
 			Old: "cur_takes_reg && !cur_past[23] && !cur_left[23]",
 			New: "cur_takes_reg && !cur_past[23] && (!cur_left[23] || cur_behind)"},
 		{Name: "what was complete before a range does not count when it opens", File: fileCheck,
-			Old: "(good && t_done_we) || (c_decided && c_opened)", New: "good && t_done_we"},
+			Old: "c_opened || (c_live && c_intact && t_done_we)", New: "c_live && c_intact && t_done_we"},
 		{Name: "a lost control is not asked for", File: fileCheck,
 			Old: "b_fine && astray && asks_nak && f_at_base", New: "1'b0"},
 		{Name: "a NAK of a range's first PSN acknowledges the range before", File: fileCheck,
@@ -116,7 +116,7 @@ func stepFaults() []Fault {
 		{Name: "a frame takes the state of the one before it, whosever that is", File: fileCheck,
 			Old: "b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei", New: "b_valid || c_stays"},
 		{Name: "what was taken from a damaged frame is kept", File: fileCheck,
-			Old: "b_valid && (lives && c_intact ? stale_then : stale_else)",
+			Old: "b_valid && takes_any && (t_reack || !c_live || !c_intact)",
 			New: "1'b0"},
 	}
 }

@@ -5,11 +5,11 @@ package endtoend
 // tagFaults are of 802.1Q tags (docs/vlan.md).
 func tagFaults() []Fault {
 	return []Fault{
-		{Name: "a tag of another VLAN is taken", File: fileTags, Old: "fwd_tag[11:0] != record[11:0]", New: "1'b0"},
-		{Name: "a tag's priority is never compared", File: fileTags, Old: "record[16] && fwd_tag[15:13] != record[14:12]", New: "1'b0"},
+		{Name: "a tag of another VLAN is taken", File: fileTags, Old: "q_tag[11:0] != record[11:0]", New: "1'b0"},
+		{Name: "a tag's priority is never compared", File: fileTags, Old: "record[16] && q_tag[15:13] != record[14:12]", New: "1'b0"},
 		{Name: "a tag's priority is always compared", File: fileTags, Old: "record[16]", New: "1'b1", At: "wire other_pcp ="},
-		{Name: "no tag is as good as the endpoint's", File: fileTags, Old: "!fwd_tag[16] || other_vid || other_pcp", New: "fwd_tag[16] && (other_vid || other_pcp)"},
-		{Name: "a tag that carries a priority alone is refused", File: fileTags, Old: "fwd_tag[16] && fwd_tag[11:0] != 12'd0", New: "fwd_tag[16]"},
+		{Name: "no tag is as good as the endpoint's", File: fileTags, Old: "!q_tag[16] || other_vid || other_pcp", New: "q_tag[16] && (other_vid || other_pcp)"},
+		{Name: "a tag that carries a priority alone is refused", File: fileTags, Old: "q_tag[16] && q_tag[11:0] != 12'd0", New: "q_tag[16]"},
 		{Name: "a wrong tag counts as an error of the MAC too", File: fileTags, Old: "count & ~({COUNTERS{drop_reg}} & (ONE << RX_ERROR))", New: "count"},
 		{Name: "a tag has no priority", File: "rtl/inc_vlan_pick.v", Old: "{record[15], record[14:12], 1'b0, record[11:0]}", New: "{record[15], 3'd0, 1'b0, record[11:0]}"},
 		{Name: "a tag's last beat is never one more", File: "rtl/inc_vlan_tag.v", Old: "moves && s_axis_tlast && s_axis_tkeep[BYTES-4]", New: "1'b0"},

@@ -51,8 +51,8 @@ always @(posedge clk) begin
 end
 wire f_dropped = (count[45:0] & F_DROPS) != 46'd0;
 always @* if (f_past) begin
-    if (decided && !(c_intact && c_live)) assert (!f_writes || (c_opened && done_we && !ep_we && !wr_en && !ack_we && !tx_valid && !work_commits));
-    if (quick) assert (!f_writes);
+    if (c_leaves && !c_bypass && !(c_intact && c_live)) assert (!f_writes || (c_opened && done_we && !ep_we && !wr_en && !ack_we && !tx_valid && !work_commits));
+    if (c_leaves && c_bypass) assert (!f_writes);
     if (!c_leaves) assert (!f_writes);
     if (f_old && f_dropped) begin
         assert (!f_writing);

@@ -18,7 +18,7 @@
     input  wire                 n``N``_s_first, \
     input  wire                 n``N``_s_last, \
     input  wire [2:0]           n``N``_s_port, \
-    input  wire [3:0]           n``N``_s_index, \
+    input  wire [(N>64?1:64/N)-1:0] n``N``_s_front, \
     input  wire [16:0]          n``N``_s_left, \
     input  wire                 n``N``_s_bad, \
     output wire                 n``N``_m_valid, \
@@ -42,7 +42,7 @@
         inc_crc32_residue_``N u_residue (.tail(tail), .residue(residue)); \
         inc_icrc_insert #(.BYTES(N), .PORT_W(3), .INIT(INIT)) u_insert (.clk(clk), .rst(rst), \
             .s_valid(n``N``_s_valid), .s_ready(n``N``_s_ready), .s_data(n``N``_s_data), .s_check(n``N``_s_check), .s_size(n``N``_s_size), .s_first(n``N``_s_first), \
-            .s_last(n``N``_s_last), .s_port(n``N``_s_port), .s_index(n``N``_s_index), .s_left(n``N``_s_left), \
+            .s_last(n``N``_s_last), .s_port(n``N``_s_port), .s_front(n``N``_s_front), .s_left(n``N``_s_left), \
             .s_bad(n``N``_s_bad), .step_en(i_en), .step_data(i_data), .step_state(i_state), .step_next(next), \
             .tail_en(t_en), .tail_index(index), .tail_state(t_state), .tail_crc(t_crc), \
             .m_valid(n``N``_m_valid), .m_ready(n``N``_m_ready), .m_data(n``N``_m_data), .m_size(n``N``_m_size), .m_last(n``N``_m_last), \

@@ -16,11 +16,12 @@ module inc_packet_buffer_sva #(
     input wire              rd_en,
     input wire [ADDR_W-1:0] rd_addr,
     input wire [ADDR_W-1:0] oldest,
-    input wire [ADDR_W-1:0] used
+    input wire [ADDR_W-1:0] tail_reg
 );
 
     reg               before_reg;
     reg  [ADDR_W-1:0] oldest_reg, used_reg;
+    wire [ADDR_W-1:0] used  = tail_reg - oldest;
     wire [ADDR_W-1:0] ahead = rd_addr - oldest;
     wire [ADDR_W-1:0] moved = oldest - oldest_reg;
 
