@@ -169,7 +169,7 @@ func retransmission() Block {
 			{Overflow, "nobody joins the queue who stands in it, and who lags, neither waits nor has failed, does stand in it", 24,
 				Change{m, "one_endpoint && own_wants && !own_there", "one_endpoint && own_wants"}},
 			{Range, "the walk stays among the endpoints that there are; no timer runs of who waits or has failed, and who does lags", 0,
-				Change{m, "wire stops   = own_failed_next || own_waits_next", "wire stops   = own_waits_next"}},
+				Change{m, "wire ack_on    = !held_reg &&", "wire ack_on    = !waits_reg &&"}},
 		},
 	}
 }
