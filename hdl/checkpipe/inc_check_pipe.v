@@ -1001,7 +1001,11 @@ module inc_check_pipe #(
     reg         c_ready;               // formed, and no second frame is to be pushed
     reg         c_hasty;               // a bypassed frame, and nothing else is to be pushed or done
     wire        r_next;                // a second frame is to be pushed in the next cycle
-    reg         c_asks;                // an answer is to be pushed with it
+    reg         c_asks;                // ready, and an answer is to be pushed with it
+    reg         c_goes;                // ready or hasty, and none is
+    wire        ready_next = !c_leaves && !x_start && (c_formed || form) && !(r_valid && !tx_room);
+    wire        hasty_next = (b_go ? b_bypass : c_valid && c_bypass && !c_leaves) && !r_next && !x_start && !(x_busy && !x_acts);
+    wire        asks_next  = answers && c_live;
 
     assign      asks     = c_valid && unsure && !d_busy && !asked_reg;
     wire [23:0] c_start  = !asked_reg ? d2_start : c_pipe_b ? d_heads[HEAD_W+SLOT_W+1 +: 24] : d_heads[SLOT_W+1 +: 24];
@@ -1022,9 +1026,10 @@ module inc_check_pipe #(
         end
         // of a frame that is there and is not bypassed
         c_formed <= !c_leaves && !x_start && (c_formed || form);
-        c_ready  <= !c_leaves && !x_start && (c_formed || form) && !(r_valid && !tx_room);
-        c_hasty  <= (b_go ? b_bypass : c_valid && c_bypass && !c_leaves) && !r_next && !x_start && !(x_busy && !x_acts);
-        c_asks   <= answers && c_live;
+        c_ready  <= ready_next;
+        c_hasty  <= hasty_next;
+        c_asks   <= ready_next && asks_next;
+        c_goes   <= hasty_next || (ready_next && !asks_next);
         if (!c_formed) begin
             t_fused <= fused;
             // Who moves a root's start may find that more has room there: its pipe is looked at, for nothing if that is not so.
@@ -1034,25 +1039,25 @@ module inc_check_pipe #(
             c_formed <= 1'b0;
             c_ready  <= 1'b0;
             c_hasty  <= 1'b0;
+            c_asks   <= 1'b0;
+            c_goes   <= 1'b0;
         end
     end
 
     // ---- commit ----
 
     assign c_lives = c_live;
-    // an answer that has no room; a control that opens a range has none, and is not decided with that
-    wire no_room = c_asks && !tx_room;
-    wire comes_again = no_room || (c_opens && c_live);
-    wire decided = c_ready && vrd_valid && !(c_intact && no_room);
+    // whether it was damaged is known last, and so does not count here: its answer waits for room in any case
+    wire decided = c_ready && c_leaves;
     wire quick   = c_hasty && vrd_valid;
     // whatever is committed is of a frame whose header was fine
     wire commits = c_intact && c_live;
-    assign good  = c_ready && vrd_valid && !no_room && commits;
+    assign good  = decided && commits;
 
-    assign c_leaves  = vrd_valid && (c_hasty || (c_ready && !(c_intact && no_room)));
-    assign c_opening = c_ready && vrd_valid && commits && c_opens;
-    assign c_decided = c_ready && vrd_valid && !(c_intact && comes_again);
-    assign c_done    = vrd_valid && (c_hasty || (c_ready && !(c_intact && comes_again)));
+    assign c_leaves  = vrd_valid && (c_goes || (c_asks && tx_room));
+    assign c_opening = good && c_opens;
+    assign c_decided = decided && !(commits && c_opens);
+    assign c_done    = c_leaves && !(commits && c_opens);
     assign vrd_pop   = c_done;
     // the frame in B may take for written what is not, if C is left
     assign again     = c_valid && b_stale;

@@ -292,7 +292,8 @@ module inc_retransmission #(
 
     // as own_*, for the commit
     reg        lag_reg, waits_reg, failed_reg, on_reg;
-    reg        held_reg, fails_reg;         // waits or has failed or fails if it acknowledges; the acknowledgement ends the connection
+    // the acknowledgement: a NAK 0x60; that or an RNR NAK; one that ends the connection; that, or the endpoint waits or has failed
+    reg        nak_reg, turns_reg, fails_reg, held_reg;
     reg  [1:0] all_reg;
     reg        stale_reg, progress_reg, at_top_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
     reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
@@ -325,6 +326,8 @@ module inc_retransmission #(
         waits_reg    <= own_waits;
         failed_reg   <= own_failed;
         on_reg       <= own_on;
+        nak_reg      <= rt_is_nak;
+        turns_reg    <= rt_is_nak || rt_is_rnr;
         fails_reg    <= ends;
         held_reg     <= own_waits || own_failed || ends;
         due_new_reg  <= due_new[TIME_W:1];
@@ -348,7 +351,7 @@ module inc_retransmission #(
 
     // ---- commit ----
 
-    wire back  = cm_ack && rt_is_nak && !at_top_reg;
+    wire back  = cm_ack && nak_reg && !at_top_reg;
     wire rests = cm_ack && rt_is_rnr && !at_top_reg;
     wire fails = cm_ack && fails_reg;
     wire moves = cm_ack && progress_reg;
@@ -364,8 +367,8 @@ module inc_retransmission #(
     // What follows an acknowledgement, and anything else, is known before it is known which of the two it is. Who goes back or rests begins to
     // lag, who lagged may be there again, who waits or has failed stays; the timer is off while the endpoint rests, has failed, or has everything.
     wire ack_waits = waits_reg || (rt_is_rnr && !at_top_reg);
-    wire ack_lag   = held_reg || ((rt_is_nak || rt_is_rnr) && !at_top_reg) || (lag_reg && !level_reg);
-    wire ack_wants = !held_reg && (at_top_reg || !rt_is_rnr) && ((rt_is_nak && !at_top_reg) || (lag_reg && !level_reg));
+    wire ack_lag   = held_reg || (turns_reg && !at_top_reg) || (lag_reg && !level_reg);
+    wire ack_wants = !held_reg && (at_top_reg || !rt_is_rnr) && ((nak_reg && !at_top_reg) || (lag_reg && !level_reg));
     wire ack_on    = !held_reg && (at_top_reg ? on_reg && !progress_reg : !rt_is_rnr && (on_reg || progress_reg));
     // who is sent one does not wait and has not failed; who waits no longer may have
     wire one_lags  = cm_one && !caught_reg;

@@ -97,7 +97,7 @@ func sendFaults() []Fault {
 		{Name: "a failed endpoint gets results", File: fileRetransmission,
 			At: "held_reg     <=", Old: "own_waits || own_failed || ends", New: "own_waits"},
 		{Name: "an RNR NAK has all sent again at once", File: fileRetransmission,
-			At: "wire back =", Old: "cm_ack && rt_is_nak && !at_top_reg", New: "cm_ack && (rt_is_nak || rt_is_rnr) && !at_top_reg", Also: []Change{
+			At: "wire back =", Old: "cm_ack && nak_reg && !at_top_reg", New: "cm_ack && turns_reg && !at_top_reg", Also: []Change{
 				{At: "wire rests =", Old: "cm_ack && rt_is_rnr && !at_top_reg", New: "1'b0"},
 			}},
 		{Name: "the longest RNR wait is the shortest", File: fileRetransmission,
