@@ -8,7 +8,7 @@
 //               C looks at what was sent and acknowledged (1) and waits for the verdict
 //   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, of an in-band group in 8; in the cycle of its verdict if that is
 //               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
-//               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else at once
+//               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else in the cycle after it is offered
 //   throughput  a frame in 2 cycles, a bypassed one in 1
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
@@ -458,14 +458,15 @@ module inc_check_pipe #(
 `endif
     localparam [2:0] X_NONE = 3'd0, X_STATE = 3'd4, X_SLOT = 3'd6, X_WORD = 3'd7;
     wire x_busy   = x_step[2];
-    reg  waits_reg;                    // a frame was there
-    wire x_due    = !opened_reg && !(turn_reg && vrd_valid && waits_reg);
-    wire x_wants  = act_valid && x_due && !x_busy;
+    reg  frames_turn;                  // and one waits
+    reg  x_ready;                      // an action waits, and nothing is under way that it would have to wait for
+    wire frames_due = frames_turn && vrd_valid;
+    wire x_due    = !opened_reg && !frames_due;
     // a frame that is still coming in is looked at again after the action
 `ifdef INC_PARK
-    wire x_start  = x_wants && !d_busy && !r_valid && !ending && !k_start && k_step == 2'd0;
+    wire x_start  = x_ready && !frames_due && !ending && !k_start && k_step == 2'd0;
 `else
-    wire x_start  = x_wants && !d_busy && !r_valid && !ending;
+    wire x_start  = x_ready && !frames_due && !ending;
 `endif
     wire x_acts;
     // one frame may pass an action that is on its way, and no other
@@ -1065,6 +1066,7 @@ module inc_check_pipe #(
 
     wire spoken = c_about && !rt_stale;
     wire rises  = spoken && rt_progress;
+    wire d_next = (good && rises) || d1_valid;  // d_busy in the next cycle
 
     assign ctl_open = c_opening;
     assign tails_we = good && c_tails;
@@ -1082,18 +1084,20 @@ module inc_check_pipe #(
     assign ack_psn   = c_acked;
     assign ack_msn   = c_ext[23:0];
 
+    wire turn_next = !c_done && (x_acts || turn_reg);
+
     always @(posedge clk) begin
+        turn_reg    <= turn_next;
+        frames_turn <= turn_next && frm_waits;
         if (c_done) begin
-            turn_reg   <= 1'b0;
             opened_reg <= 1'b0;
-        end else if (x_acts) begin
-            turn_reg   <= 1'b1;
         end else if (c_opening) begin
             opened_reg <= 1'b1;
         end
         if (rst) begin
-            turn_reg   <= 1'b0;
-            opened_reg <= 1'b0;
+            turn_reg    <= 1'b0;
+            frames_turn <= 1'b0;
+            opened_reg  <= 1'b0;
         end
     end
 
@@ -1157,7 +1161,7 @@ module inc_check_pipe #(
     assign heads_next  = head_past[SLOT_W] ? (d2_valid ? heads_on : heads_begin) : (d2_valid ? heads_wrapped : heads_begin);
 
     always @(posedge clk) begin
-        d_busy    <= (good && rises) || d1_valid;
+        d_busy    <= d_next;
         d1_valid  <= good && rises;
         d1_group  <= c_group;
         d1_pipe_b <= c_pipe_b;
@@ -1300,11 +1304,11 @@ module inc_check_pipe #(
         x_straight <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_shifts, 1'b0);
         x_wrapped  <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_below, x_root || !x_pipe_b);
         x_index    <= x_place + x_shift;
-        waits_reg  <= frm_waits;
+        x_ready    <= act_valid && !x_start && !x_busy && !opened_reg && !c_opening && !r_next && !d_next;
         if (rst) begin
-            x_step    <= X_NONE;
-            x_word    <= 1'b0;
-            waits_reg <= 1'b0;
+            x_step  <= X_NONE;
+            x_word  <= 1'b0;
+            x_ready <= 1'b0;
         end
     end
 

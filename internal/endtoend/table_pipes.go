@@ -153,7 +153,7 @@ func rangeFaults() []Fault {
 func turnFaults() []Fault {
 	return []Fault{
 		{Name: "actions go before frames", File: filePipe,
-			Old: "!(turn_reg && vrd_valid && waits_reg)", New: "1'b1"},
+			Old: "frames_turn && vrd_valid", New: "1'b0"},
 		{Name: "an action in between leaves a frame's work standing", File: filePipe,
 			Old: "c_sent && ((decided && !good) || x_start)", New: "c_sent && decided && !good"},
 		{Name: "a start leaves endpoints that wait where they are", File: fileRetransmission,
@@ -175,7 +175,7 @@ func turnFaults() []Fault {
 func widePipeFaults() []Fault {
 	return []Fault{
 		{Name: "frames go before actions", File: filePipe,
-			Old: "!(turn_reg && vrd_valid && waits_reg)", New: "!(vrd_valid && waits_reg)", Also: []Change{
+			Old: "turn_next && frm_waits", New: "frm_waits", Also: []Change{
 				{Old: "!(act_soon && !opened_reg)", New: "1'b1"},
 			}},
 		{Name: "frames pass an action that is on its way", File: filePipe,
