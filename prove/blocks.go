@@ -141,7 +141,7 @@ func checkPipe() Block {
 			{Dropped, "a frame that is damaged or of a dead group changes nothing; one that is dropped writes nothing, and sends the NAK of a gap or the answer of a full pipe at most", 0,
 				Change{m, "assign tails_we = good && c_tails;", "assign tails_we = decided && c_tails;"}},
 			{Wedge, "a frame is done, and an action, within 40 cycles in which the verdict is there and whatever it needs has room or is ready", 50,
-				Change{m, "turn_reg   <= 1'b1;", "turn_reg   <= 1'b0;"}},
+				Change{m, "wire turn_next = !c_done && (x_acts || turn_reg);", "wire turn_next = 1'b0;"}},
 			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; ReceiveACK and Retransmission are used as they ask for", 0,
 				Change{m, "&& !(has_work && work_held);", ";"}},
 			{Range, "slots are the group's own, of the pipe that a frame or action belongs to; a contribution is of one endpoint and noted", 16,
@@ -169,7 +169,7 @@ func retransmission() Block {
 			{Overflow, "nobody joins the queue who stands in it, and who lags, neither waits nor has failed, does stand in it", 24,
 				Change{m, "one_endpoint && own_wants && !own_there", "one_endpoint && own_wants"}},
 			{Range, "the walk stays among the endpoints that there are; no timer runs of who waits or has failed, and who does lags", 0,
-				Change{m, "wire stops   = own_failed_next || own_waits_next", "wire stops   = own_waits_next"}},
+				Change{m, "wire ack_on    = !held_reg &&", "wire ack_on    = !waits_reg &&"}},
 		},
 	}
 }

@@ -100,7 +100,7 @@ func frameNames() []string {
 		"a_in_range a_previous a_down a_reduces a_spreads a_out_mask a_parent_mask " +
 		"b_stale redo b_first b_completes b_go b_valid b_second b_bypass b_ei b_self b_host b_ce b_data b_ack b_cnp b_ends b_syn_ack b_syn_rnr " +
 		"b_syn_nak b_fine b_bad_tver b_bad_opcode b_too_long b_wire_psn b_ranged b_psn b_in_range b_previous b_opens " +
-		"b_bad_control b_wrong_role b_contradicts b_up b_down b_whole b_dtype b_takes_slot " +
+		"b_bad_control b_wrong_role b_contradicts b_up b_down b_whole b_dtype " +
 		"f_first f_same f_same_imm f_full f_builds " +
 		"c_free c_leaves c_wr c_lives c_decided c_opening c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak " +
 		"c_wire_psn c_ext c_words c_big_endian c_ranged c_rng c_psn c_end c_reduces c_spreads c_function c_dtype c_in_mask " +
@@ -121,7 +121,6 @@ func (p CheckPipe) pipePorts() []graph.Port {
 		leaf.Out("rcv_follows", 1),
 		leaf.Out("rcv_written", 1),
 		leaf.Out("rcv_redo", 1),
-		leaf.In("rcv_takes", 1),
 		leaf.Out("rcv_psn", 24),
 		leaf.Out("rcv_ends", 1),
 		leaf.Out("rcv_host", 1),

@@ -8,7 +8,7 @@
 //               C looks at what was sent and acknowledged (1) and waits for the verdict
 //   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, of an in-band group in 8; in the cycle of its verdict if that is
 //               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
-//               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else at once
+//               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else in the cycle after it is offered
 //   throughput  a frame in 2 cycles, a bypassed one in 1
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
@@ -158,7 +158,6 @@ module inc_check_pipe #(
     input  wire                b_down,
     input  wire                b_whole,
     input  wire [1:0]          b_dtype,
-    input  wire                b_takes_slot,
     // how it compares with its slot, in B's second cycle
     input  wire                f_first,
     input  wire                f_same,
@@ -262,7 +261,6 @@ module inc_check_pipe #(
     output wire                rcv_follows,
     output wire                rcv_written,
     output wire                rcv_redo,
-    input  wire                rcv_takes,
     output wire [23:0]         rcv_psn,
     output wire                rcv_ends,
     output wire                rcv_host,
@@ -451,7 +449,7 @@ module inc_check_pipe #(
     reg        opened_reg;             // a range is open whose control is not decided
     reg  [2:0] x_step;                 // of the action: 4 state, 5 place, 6 slot, 7 slot's word; 0 is none
     reg        r_valid;                // the second frame of what was decided last is to be pushed
-    wire       d_busy;                 // acknowledgements are on their way to `start`
+    reg        d_busy;                 // acknowledgements are on their way to `start`
     wire       ending = c_valid && vrd_valid; // the frame in C may be committed; no start sets anything meanwhile
 
 `ifdef INC_PARK
@@ -460,13 +458,15 @@ module inc_check_pipe #(
 `endif
     localparam [2:0] X_NONE = 3'd0, X_STATE = 3'd4, X_SLOT = 3'd6, X_WORD = 3'd7;
     wire x_busy   = x_step[2];
-    wire x_due    = !opened_reg && !(turn_reg && vrd_valid && frm_waits);
-    wire x_wants  = act_valid && x_due && !x_busy;
+    reg  frames_turn;                  // and one waits
+    reg  x_ready;                      // an action waits, and nothing is under way that it would have to wait for
+    wire frames_due = frames_turn && vrd_valid;
+    wire x_due    = !opened_reg && !frames_due;
     // a frame that is still coming in is looked at again after the action
 `ifdef INC_PARK
-    wire x_start  = x_wants && !d_busy && !r_valid && !ending && !k_start && k_step == 2'd0;
+    wire x_start  = x_ready && !frames_due && !ending && !k_start && k_step == 2'd0;
 `else
-    wire x_start  = x_wants && !d_busy && !r_valid && !ending;
+    wire x_start  = x_ready && !frames_due && !ending;
 `endif
     wire x_acts;
     // one frame may pass an action that is on its way, and no other
@@ -476,11 +476,11 @@ module inc_check_pipe #(
 
     wire                a_look;        // the frame in A is looked at again
     wire                a_stays;       // it does not leave before that
+    // What a frame reads counts in the next cycle alone, so that is read in every cycle; an action's state stands until its end.
+    wire                place_rd = !x_busy;
 `ifdef INC_PARK
-    wire                place_rd = s_go || a_look || x_start || k_start;
     wire [GRP_W-1:0]    place_group = k_start ? park_group : x_start ? act_group : a_stays ? a_group : s_group;
 `else
-    wire                place_rd = s_go || a_look || x_start;
     wire [GRP_W-1:0]    place_group = x_start ? act_group : a_stays ? a_group : s_group;
 `endif
     wire [2*HEAD_W-1:0] heads, d_heads, heads_next;
@@ -489,12 +489,11 @@ module inc_check_pipe #(
     wire [SLOT_W-1:0]   tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     wire [SLOT_W-1:0]   pipe_n;
     wire                pipe_set;
+    wire                again;         // no frame leaves A: the one in B may be looked at again
 `ifdef INC_PARK
-    wire                tail_rd = a_go || redo || x_start || k_start;
-    wire [GRP_W-1:0]    tail_group = k_start ? park_group : x_start ? act_group : redo ? b_group : a_group;
+    wire [GRP_W-1:0]    tail_group = k_start ? park_group : x_start ? act_group : again ? b_group : a_group;
 `else
-    wire                tail_rd = a_go || redo || x_start;
-    wire [GRP_W-1:0]    tail_group = x_start ? act_group : redo ? b_group : a_group;
+    wire [GRP_W-1:0]    tail_group = x_start ? act_group : again ? b_group : a_group;
 `endif
     wire [2*TAIL_W-1:0] tails;
     reg  [2*TAIL_W-1:0] n_tails;       // as C will write it
@@ -526,7 +525,7 @@ module inc_check_pipe #(
         .we    (heads_we || init_take),
         .waddr (heads_group),
         .wdata (heads_next),
-        .re    (d1_valid || asks),
+        .re    (1'b1),
         .raddr (d1_valid ? d1_group : c_group),
         .rdata (d_heads)
     );
@@ -545,7 +544,7 @@ module inc_check_pipe #(
         .we    (tails_we || init_take),
         .waddr (ending ? c_group : init_group),
         .wdata (ending ? n_tails : {4{init_psn}}),
-        .re    (tail_rd),
+        .re    (place_rd),
         .raddr (tail_group),
         .rdata (tails)
     );
@@ -682,7 +681,9 @@ module inc_check_pipe #(
     // that may have begun the range; it is placed again then.
     reg  c_ack;
     reg  a_outside;
-    wire a_needs = a_data && (!in_ring || a_outside);
+    reg  a_needs;                      // unless nothing was ahead of it when it was placed
+    wire a_stray   = a_ranged && (!a_in_range || a_previous);
+    wire a_fits    = !a_off[23] && past_ring[23];
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
     wire a_clear = a_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
 `ifdef INC_PARK
@@ -690,8 +691,8 @@ module inc_check_pipe #(
 `else
     assign holds   = x_busy || x_start;
 `endif
-    assign a_ready = (a_second && (!a_needs || a_exact)) || a_bypass;
-    assign a_stays = a_valid && !a_bypass && a_second && a_needs && !a_exact;
+    assign a_ready = (a_second && !a_needs) || a_bypass;
+    assign a_stays = a_valid && a_second && a_needs;
     assign a_look  = a_stays && a_clear && !holds;
 
     always @(posedge clk) begin
@@ -706,11 +707,12 @@ module inc_check_pipe #(
             a_exact  <= 1'b1;
         end
         if (!a_second) begin
-            a_outside    <= a_ranged && (!a_in_range || a_previous);
+            a_outside    <= a_stray;
+            a_needs      <= a_data && !a_bypass && !a_exact && (a_stray || !a_fits);
             n_reg        <= a_n;
             raw_reg      <= a_bias + a_psn[SLOT_W:0];
             near         <= !a_off[23] && past_n[23];
-            in_ring      <= !a_off[23] && past_ring[23];
+            in_ring      <= a_fits;
             slot_reg     <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_shift, 1'b0);
             wrapped_reg  <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_below, a_root || !a_pipe_b);
             shift_reg    <= a_shift;
@@ -731,9 +733,10 @@ module inc_check_pipe #(
     reg [23:0]        b_acked;         // the last that an acknowledgement says was received; of a control the last before its range
     reg [23:0]        b_fresh;
 
-    assign rd_en   = (a_go && !a_bypass) || redo || x_step == X_SLOT;
+    reg               x_word;          // the action's slot's word is there: x_step is X_WORD
     wire [SLOT_W-1:0] x_slot;
-    assign rd_slot = x_busy ? x_slot : redo ? b_slot : a_slot;
+    assign rd_en   = !x_word;
+    assign rd_slot = x_busy ? x_slot : again ? b_slot : a_slot;
 
     // who writes what is read: the frame that will be in C, or the one that leaves it
     wire             good;
@@ -750,11 +753,20 @@ module inc_check_pipe #(
     assign a_written_slot = wr_en && c_same;
 
     wire [2*TAIL_W-1:0]  b_tails;
-    wire                 take_tails;
+    wire                 takes_tails;
+
+    // whoever takes an endpoint's or a slot's state from the frame ahead is of its group
+    reg                  b_follows;
+    always @(posedge clk) begin
+        b_follows <= a_go ? follows_grp && !a_bypass : b_follows && !b_go && !redo;
+        if (rst) begin
+            b_follows <= 1'b0;
+        end
+    end
 
     inc_look_ahead #(.BITS(2 * TAIL_W)) u_tails_ahead (
         .clk(clk), .read(a_go), .follows(follows_grp), .written(tails_we && c_group == a_group), .redo(redo),
-        .ram(tails), .writes(c_tails), .next(n_tails), .takes(take_tails), .word(b_tails));
+        .ram(tails), .writes(c_tails), .next(n_tails), .takes(takes_tails), .word(b_tails));
     assign rcv_rd      = a_go;
     assign rcv_ei      = a_ei;
     assign rcv_follows = follows_ei;
@@ -925,7 +937,8 @@ module inc_check_pipe #(
     reg [23:0]        c_next, c_fresh, c_acked, c_done_psn;
     reg [SLOT_W-1:0]  c_base, c_n, c_unit;
     reg [MASK_W-1:0]  c_outs;
-    reg               c_acts, c_about, c_opens, c_completes, c_builds, c_up;
+    reg               c_writes;        // state of its endpoint, group or slot
+    reg               c_about, c_opens, c_completes, c_builds, c_up;
     reg [COUNTERS-1:0] c_count;
 
     wire c_look = x_acts && c_valid;   // again, after an action
@@ -961,7 +974,6 @@ module inc_check_pipe #(
             c_root        <= b_root;
             c_up          <= b_up;
 
-            c_acts        <= b_fine;
             c_ack         <= b_ack;
             c_about       <= about;
             c_opens       <= opens;
@@ -969,6 +981,7 @@ module inc_check_pipe #(
             c_completes   <= completes;
             c_builds      <= f_builds;
             c_tails       <= accept || opens;
+            c_writes      <= accept || opens || gap || rcv_full;
             n_tails       <= opens ? {4{b_fresh}} : b_pipe_b ? {tail_next, f_tails[0 +: TAIL_W]} : {f_tails[TAIL_W +: TAIL_W], tail_next};
             c_count       <= steps;
         end
@@ -987,11 +1000,18 @@ module inc_check_pipe #(
     wire        answers  = ans_ack || ans_nak || ans_rnr || ans_cnp;
     reg         t_fused, t_more;
     reg         c_ready;               // formed, and no second frame is to be pushed
-    reg         c_asks;                // an answer is to be pushed with it
+    reg         c_hasty;               // a bypassed frame, and nothing else is to be pushed or done
+    wire        r_next;                // a second frame is to be pushed in the next cycle
+    reg         c_asks;                // ready, and an answer is to be pushed with it
+    reg         c_goes;                // ready or hasty, and none is
+    wire        ready_next = !c_leaves && !x_start && (c_formed || form) && !(r_valid && !tx_room);
+    wire        hasty_next = (b_go ? b_bypass : c_valid && c_bypass && !c_leaves) && !r_next && !x_start && !(x_busy && !x_acts);
+    wire        asks_next  = answers && c_live;
 
     assign      asks     = c_valid && unsure && !d_busy && !asked_reg;
     wire [23:0] c_start  = !asked_reg ? d2_start : c_pipe_b ? d_heads[HEAD_W+SLOT_W+1 +: 24] : d_heads[SLOT_W+1 +: 24];
     wire [23:0] c_off    = c_psn - c_start;
+    wire [23:0] c_past   = past(c_psn, c_start, {{(24-SLOT_W){1'b0}}, c_n});
 
     always @(posedge clk) begin
         asked_reg <= asks;
@@ -999,7 +1019,7 @@ module inc_check_pipe #(
             c_near <= b_near;
             c_sure <= b_exact;
         end else if (asked_reg || (d2_valid && d2_group == c_group)) begin
-            c_near <= c_off < {{(24-SLOT_W){1'b0}}, c_n};
+            c_near <= !c_off[23] && c_past[23];
             c_sure <= 1'b1;
         end
         if (rst) begin
@@ -1007,8 +1027,10 @@ module inc_check_pipe #(
         end
         // of a frame that is there and is not bypassed
         c_formed <= !c_leaves && !x_start && (c_formed || form);
-        c_ready  <= !c_leaves && !x_start && (c_formed || form) && !(r_valid && !tx_room);
-        c_asks   <= answers && c_live;
+        c_ready  <= ready_next;
+        c_hasty  <= hasty_next;
+        c_asks   <= ready_next && asks_next;
+        c_goes   <= hasty_next || (ready_next && !asks_next);
         if (!c_formed) begin
             t_fused <= fused;
             // Who moves a root's start may find that more has room there: its pipe is looked at, for nothing if that is not so.
@@ -1017,27 +1039,34 @@ module inc_check_pipe #(
         if (rst) begin
             c_formed <= 1'b0;
             c_ready  <= 1'b0;
+            c_hasty  <= 1'b0;
+            c_asks   <= 1'b0;
+            c_goes   <= 1'b0;
         end
     end
 
     // ---- commit ----
 
-    assign c_lives = c_live && live_wide[{1'b0, c_group}];
-    wire decided = c_ready && vrd_valid && (!c_asks || tx_room || !c_intact);
-    wire quick   = c_valid && vrd_valid && c_bypass && !r_valid && !x_busy;
-    wire commits = c_intact && c_lives && c_acts;
+    assign c_lives = c_live;
+    // whether it was damaged is known last, and so does not count here: its answer waits for room in any case
+    wire decided = c_ready && c_leaves;
+    wire quick   = c_hasty && vrd_valid;
+    // whatever is committed is of a frame whose header was fine
+    wire commits = c_intact && c_live;
     assign good  = decided && commits;
 
-    assign c_leaves  = decided || quick;
+    assign c_leaves  = vrd_valid && (c_goes || (c_asks && tx_room));
     assign c_opening = good && c_opens;
-    assign c_decided = decided && !c_opening;
-    assign c_done    = quick || c_decided;
+    assign c_decided = decided && !(commits && c_opens);
+    assign c_done    = c_leaves && !(commits && c_opens);
     assign vrd_pop   = c_done;
-    // the frame in B takes for written what is not, if C is left
-    assign b_stale   = !commits && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot);
+    // the frame in B may take for written what is not, if C is left
+    assign again     = c_valid && b_stale;
+    assign b_stale   = !commits && b_follows && c_writes;
 
     wire spoken = c_about && !rt_stale;
     wire rises  = spoken && rt_progress;
+    wire d_next = (good && rises) || d1_valid;  // d_busy in the next cycle
 
     assign ctl_open = c_opening;
     assign tails_we = good && c_tails;
@@ -1055,18 +1084,20 @@ module inc_check_pipe #(
     assign ack_psn   = c_acked;
     assign ack_msn   = c_ext[23:0];
 
+    wire turn_next = !c_done && (x_acts || turn_reg);
+
     always @(posedge clk) begin
+        turn_reg    <= turn_next;
+        frames_turn <= turn_next && frm_waits;
         if (c_done) begin
-            turn_reg   <= 1'b0;
             opened_reg <= 1'b0;
-        end else if (x_acts) begin
-            turn_reg   <= 1'b1;
         end else if (c_opening) begin
             opened_reg <= 1'b1;
         end
         if (rst) begin
-            turn_reg   <= 1'b0;
-            opened_reg <= 1'b0;
+            turn_reg    <= 1'b0;
+            frames_turn <= 1'b0;
+            opened_reg  <= 1'b0;
         end
     end
 
@@ -1115,21 +1146,22 @@ module inc_check_pipe #(
     wire [SLOT_W:0]   fresh_bias = {(SLOT_W+1){1'b0}} - c_fresh[SLOT_W:0];
     wire [HEAD_W-1:0] fresh_head = {c_fresh, fresh_bias};
 
-    assign d_busy      = d1_valid || d2_valid;
+    // whether the ring's end is passed is known last
+    wire [2*HEAD_W-1:0] heads_on      = d2_pipe_b ? {head_on, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_on};
+    wire [2*HEAD_W-1:0] heads_wrapped = d2_pipe_b ? {head_wrapped, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_wrapped};
 `ifdef INC_PARK
+    wire [2*HEAD_W-1:0] heads_begin   = park_take ? k_heads : ending ? {fresh_head, fresh_head} : {init_head, init_head};
     assign heads_we    = c_opening || d2_valid || (park_take && k_drained);
     assign heads_group = park_take ? park_group : d2_valid ? d2_group : ending ? c_group : init_group;
-    assign heads_next  = park_take ? k_heads : d2_valid && !head_past[SLOT_W]
 `else
+    wire [2*HEAD_W-1:0] heads_begin   = ending ? {fresh_head, fresh_head} : {init_head, init_head};
     assign heads_we    = c_opening || d2_valid;
     assign heads_group = d2_valid ? d2_group : ending ? c_group : init_group;
-    assign heads_next  = d2_valid && !head_past[SLOT_W]
 `endif
-                         ? (d2_pipe_b ? {head_wrapped, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_wrapped})
-                         : d2_valid ? (d2_pipe_b ? {head_on, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_on})
-                         : ending ? {fresh_head, fresh_head} : {init_head, init_head};
+    assign heads_next  = head_past[SLOT_W] ? (d2_valid ? heads_on : heads_begin) : (d2_valid ? heads_wrapped : heads_begin);
 
     always @(posedge clk) begin
+        d_busy    <= d_next;
         d1_valid  <= good && rises;
         d1_group  <= c_group;
         d1_pipe_b <= c_pipe_b;
@@ -1146,6 +1178,7 @@ module inc_check_pipe #(
         d2_done   <= d1_done;
         d2_start  <= (ack_rest_any && rest_past[23] ? ack_rest : d1_acked) + 24'd1;
         if (rst) begin
+            d_busy   <= 1'b0;
             d1_valid <= 1'b0;
             d2_valid <= 1'b0;
         end
@@ -1199,16 +1232,21 @@ module inc_check_pipe #(
     assign            x_first  = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
     wire [23:0]       x_start_psn = x_first ? start_b : start_a;
     wire [23:0]       x_sent   = x_first ? sents[47:24] : sents[23:0];
-    wire [23:0]       x_done   = x_first ? tails[TAIL_W +: 24] : tails[0 +: 24];
+    wire              x_any_a  = sents[23:0] != tails[0 +: 24];
+    wire              x_any_b  = sents[47:24] != tails[TAIL_W +: 24];
     // what follows stands from the second cycle on
     reg               x_root, x_pipe_b;
     reg  [MASK_W-1:0] x_outs;
     wire [SLOT_W:0]   x_bias   = x_pipe_b ? bias_b : bias_a;
+    wire [23:0]       x_done   = x_pipe_b ? tails[TAIL_W +: 24] : tails[0 +: 24];
     wire [23:0]       x_n      = {{(24-SLOT_W){1'b0}}, ctx_n};
     wire              x_wide   = HALVES != 0 && (ctx_ranged || ctx_dtype[1] != ctx_dtype[0]);
 
     reg  [23:0]       x_at, x_after, x_unsent;
     reg               x_any, x_two, x_sendable, x_again, x_kept;
+    // what the action does, one or nothing: together with the slot's word, and until then none
+    reg               whole_pipe, to_one, to_go_back, to_resume, to_drop;
+    reg               resends;         // either of the first two
     reg  [SLOT_W:0]   x_raw, x_size;
     reg  [SLOT_W-1:0] x_shift, x_index, x_straight, x_wrapped;
 
@@ -1221,16 +1259,14 @@ module inc_check_pipe #(
     wire [SLOT_W:0]   x_unit   = {1'b0, ctx_base} + (x_wide ? {x_index, 1'b0} : {1'b0, x_index});
     assign            x_slot   = x_raw >= x_size ? x_wrapped : x_straight;
 
-    wire              x_live     = live_wide[{1'b0, act_group}];
-    wire              whole_pipe = x_live && pointed && x_sendable && x_kept;
-    wire              to_one     = x_live && !act_timer && !act_pipe && rt_one;
-    wire              to_go_back = x_live && act_timer && rt_timeout;
-    wire              to_resume  = x_live && act_timer && rt_resume;
-    wire              resends    = whole_pipe || to_one;
+    // known a cycle before it is done: a group that is stopped in this one still counts as live
+    wire              x_then     = (x_step == X_SLOT || (x_word && !x_acts)) && live_wide[{1'b0, act_group}];
+    wire              sends_pipe = pointed && x_sendable && x_kept;
+    wire              sends_one  = !act_timer && !act_pipe && rt_one;
     wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
     wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
-    assign            x_acts     = x_step == X_WORD && (!resends || (tx_room && !work_held));
-    wire              x_sends    = x_step == X_WORD && resends && tx_room && !work_held;
+    assign            x_acts     = x_word && (!resends || (tx_room && !work_held));
+    wire              x_sends    = resends && tx_room && !work_held;
     wire              x_works    = x_sends && slot_plen != {LEN_W{1'b0}};
     assign            act_done   = x_acts;
 
@@ -1242,6 +1278,13 @@ module inc_check_pipe #(
         end else if (x_acts) begin
             x_step <= X_NONE;
         end
+        x_word     <= x_step == X_SLOT || (x_word && !x_acts);
+        whole_pipe <= x_then && sends_pipe;
+        to_one     <= x_then && sends_one;
+        resends    <= x_then && (sends_pipe || sends_one);
+        to_go_back <= x_then && act_timer && rt_timeout;
+        to_resume  <= x_then && act_timer && rt_resume;
+        to_drop    <= x_then && !act_timer && !sends_pipe && !sends_one;
         if (x_step == X_STATE) begin
             x_root     <= !ctx_reduces && !ctx_spreads && ctx_parent_mask == NOBODY;
             x_pipe_b   <= x_first;
@@ -1249,7 +1292,7 @@ module inc_check_pipe #(
             x_at     <= pointed ? x_sent : rt_one_psn;
             x_after  <= x_sent + 24'd1;
             x_unsent <= x_sent - x_start_psn;
-            x_any    <= x_sent != x_done;
+            x_any    <= x_first ? x_any_b : x_any_a;
         end
         x_raw      <= x_bias + x_at[SLOT_W:0];
         x_sendable <= x_any && (!x_root || x_unsent < x_n);
@@ -1261,8 +1304,11 @@ module inc_check_pipe #(
         x_straight <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_shifts, 1'b0);
         x_wrapped  <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_below, x_root || !x_pipe_b);
         x_index    <= x_place + x_shift;
+        x_ready    <= act_valid && !x_start && !x_busy && !opened_reg && !c_opening && !r_next && !d_next;
         if (rst) begin
-            x_step <= X_NONE;
+            x_step  <= X_NONE;
+            x_word  <= 1'b0;
+            x_ready <= 1'b0;
         end
     end
 
@@ -1295,12 +1341,13 @@ module inc_check_pipe #(
     assign cm_ack     = !x_busy && spoken;
     assign cm_data    = !x_busy && c_accept;
     assign cm_send    = x_busy ? whole_pipe : t_fused;
-    assign cm_one     = x_busy && to_one;
-    assign cm_timeout = x_busy && to_go_back;
-    assign cm_resume  = x_busy && to_resume;
+    assign cm_one     = to_one;
+    assign cm_timeout = to_go_back;
+    assign cm_resume  = to_resume;
     assign cm_open    = !x_busy && c_opens;
-    assign cm_drop    = x_busy && x_live && !act_timer && !resends;
-    assign cm_more    = !x_busy ? t_more && !c_opens : whole_pipe ? x_again : x_sendable;
+    assign cm_drop    = to_drop;
+    // whoever opens a range completes nothing
+    assign cm_more    = !x_busy ? t_more : whole_pipe ? x_again : x_sendable;
 
     assign init_take = init_valid && init_clean && !ending && !d_busy && !x_busy;
 
@@ -1347,12 +1394,13 @@ module inc_check_pipe #(
     reg [31:0]        r_ext;
     reg [LEN_W-1:0]   r_plen;
     reg [WORDS_W-1:0] r_words;
+    assign            r_next = (good && (t_fused || (ans_rnr && ans_cnp))) || (r_valid && !tx_room);
     wire              more = r_valid && tx_room;
     wire              data = x_busy || (r_valid && !r_cnp);
     wire              cnp  = ans_cnp && !ans_rnr;
 
     always @(posedge clk) begin
-        r_valid <= (good && (t_fused || (ans_rnr && ans_cnp))) || (r_valid && !tx_room);
+        r_valid <= r_next;
         if (!r_valid) begin
             r_cnp    <= !t_fused;
             r_ei     <= c_ei;
@@ -1432,7 +1480,7 @@ module inc_check_pipe #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, s_ei, c_ext, moved, unit, wrap, a_off, past_n, past_ring, rest_past, head_past, init_before,
+    wire unused_bits = &{1'b0, takes_tails, c_off, c_past, s_ei, c_ext, moved, unit, wrap, a_off, past_n, past_ring, rest_past, head_past, init_before,
                          slot_bytes, x_wrap, x_unit, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
                          ack_rest_msn, ack_rest_ep, ack_own_msn, ack_ready};
 

@@ -115,7 +115,7 @@ module inc_receive_ack #(
     always @(posedge clk) begin
         if (ack_rd) begin
             group_reg      <= ack_group;
-            fresh_reg      <= ack_we && group_reg == ack_group ? raised : {MASK_W{1'b0}};
+            fresh_reg      <= raised & {MASK_W{ack_we && group_reg == ack_group}};
             fresh_word_reg <= {ack_msn, ack_psn};
         end
         held_reg <= word;

@@ -156,6 +156,7 @@ module inc_retransmission #(
     wire             tick = tick_reg == TICK_TOP[TICK_W-1:0];
 
     always @(posedge clk) begin
+        least_reg <= cfg_timeout == 16'd0;
         tick_reg <= tick_reg + {{(TICK_W-1){1'b0}}, 1'b1};
         if (tick) begin
             tick_reg <= {TICK_W{1'b0}};
@@ -169,7 +170,8 @@ module inc_retransmission #(
 
     // the microsecond that has begun does not count
     wire [TIME_W-1:0] soon    = now_reg + {{(TIME_W-1){1'b0}}, 1'b1};
-    wire [TIME_W-1:0] timeout = cfg_timeout == 16'd0 ? {{(TIME_W-1){1'b0}}, 1'b1} : {{(TIME_W-16){1'b0}}, cfg_timeout};
+    reg               least_reg;            // no time-out is set
+    wire [TIME_W-1:0] timeout = {{(TIME_W-16){1'b0}}, cfg_timeout[15:1], cfg_timeout[0] || least_reg};
 
     // IBTA's times: 10 or 15 us doubled over and over, but for the lowest code, and 0 is the longest
     wire [TIME_W-1:0] rnr_step = rt_code[0] && rt_code[4:1] != 4'd0 ? {{(TIME_W-4){1'b0}}, 4'd15} : {{(TIME_W-4){1'b0}}, 4'd10};
@@ -201,8 +203,8 @@ module inc_retransmission #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W)) u_sides (
         .clk   (clk),
         .we    (side_we || init_we),
-        .waddr (side_we ? group : init_group),
-        .wdata (side_we ? side_next : {SIDE_W{1'b0}}),
+        .waddr (init_we ? init_group : group),
+        .wdata (init_we ? {SIDE_W{1'b0}} : side_next),
         .re    (rt_rd),
         .raddr (look_group),
         .rdata (side_read)
@@ -210,8 +212,8 @@ module inc_retransmission #(
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W)) u_senders (
         .clk   (clk),
         .we    (own_we || init_we),
-        .waddr (own_we ? ei_reg : init_ei),
-        .wdata (own_we ? own_next : 51'd0),
+        .waddr (init_we ? init_ei : ei_reg),
+        .wdata (init_we ? 51'd0 : own_next),
         .re    (rt_rd),
         .raddr (rt_ei),
         .rdata (own_read)
@@ -252,15 +254,21 @@ module inc_retransmission #(
     wire own_failed = (failed & rt_self) != NOBODY;
     wire own_on     = (on & rt_self) != NOBODY;
 
-    // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below
-    function next_is(input [23:0] a, input [23:0] b);
-        next_is = (b ^ ~a) == {b[22:0] | ~a[22:0], 1'b0};
+    // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below; in two
+    // halves, both one if it does
+    function [1:0] next_is(input [23:0] a, input [23:0] b);
+        reg [23:0] differs;
+        begin
+            differs = b ^ ~a ^ {b[22:0] | ~a[22:0], 1'b0};
+            next_is = {differs[23:12] == 12'd0, differs[11:0] == 12'd0};
+        end
     endfunction
 
     // The highest that it was ever sent is max_sent if it lags, else the one before S: what it acknowledges is compared with both.
     wire [23:0] pipe_last  = rt_sent - 24'd1;
     wire [23:0] gain       = rt_last - rt_acked;
-    wire        gains      = rt_last != rt_acked;
+    wire [23:0] surplus    = rt_last + ~rt_acked;           // the gain less one, and so below 0 where there is none
+    wire        gains      = !gain[23] && !surplus[23];
     wire [23:0] under_own  = max_sent - rt_last;
     wire [23:0] under_pipe = rt_sent - rt_next;
     wire        beyond     = own_lag ? under_own[23] : under_pipe[23];
@@ -270,29 +278,35 @@ module inc_retransmission #(
     wire [23:0] after   = send_next + 24'd1;
     wire [TIME_W-1:0] past = now_reg - own_deadline;
 
-    // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after progress or a send; where it is
-    // off, as often doubled as it was, and where it runs and is up, once more; after an RNR NAK.
+    // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after a send to all; after an
+    // acknowledgement, by its kind; where it is off, as often doubled as it was; where it runs and is up, once more.
     wire [1:0]        backoff_more = backoff != 2'd3 ? backoff + 2'd1 : backoff;
+    wire [TIME_W-1:0] period_ack   = rt_is_rnr ? rnr_time : timeout;
     wire [TIME_W-1:0] period_once  = timeout << backoff;
     wire [TIME_W-1:0] period_more  = timeout << backoff_more;
-    wire [TIME_W-1:0] period       = own_on ? period_more : period_once;
     wire [TIME_W:0]   due_new      = {soon, tick} + {timeout, 1'b1};
-    wire [TIME_W:0]   due_own      = {soon, tick} + {period, 1'b1};
-    wire [TIME_W:0]   due_rnr      = {soon, tick} + {rnr_time, 1'b1};
-    reg  [TIME_W-1:0] due_new_reg, due_own_reg, due_rnr_reg;
+    wire [TIME_W:0]   due_ack      = {soon, tick} + {period_ack, 1'b1};
+    wire [TIME_W:0]   due_once     = {soon, tick} + {period_once, 1'b1};
+    wire [TIME_W:0]   due_more     = {soon, tick} + {period_more, 1'b1};
+    reg  [TIME_W-1:0] due_new_reg, due_ack_reg, due_once_reg, due_more_reg;
 
     // as own_*, for the commit
     reg        lag_reg, waits_reg, failed_reg, on_reg;
-    reg        stale_reg, progress_reg, at_top_reg, all_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
+    // the acknowledgement: a NAK 0x60; that or an RNR NAK; one that ends the connection; that, or the endpoint waits or has failed
+    reg        nak_reg, turns_reg, fails_reg, held_reg;
+    reg  [1:0] all_reg;
+    reg        stale_reg, progress_reg, at_top_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
     reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
     // whether somebody of the pipe keeps up: but for the endpoint; it is of the pipe; all that have not failed; all
     reg        others_reg, hears_reg, sound_reg, some_reg;
+
+    wire ends = !rt_is_ack && !rt_is_nak && !rt_is_rnr;
 
     always @(posedge clk) begin
         // a NAK of what comes after everything is an acknowledgement: next == top goes back to nothing
         // One who failed in a range and did not hear in the next was last sent something before it: what it names first is no lie.
         stale_reg    <= (beyond && gains) || gain[23] || (!gains && rt_is_ack);
-        progress_reg <= !gain[23] && gains && (rt_is_ack || rt_is_nak || rt_is_rnr);
+        progress_reg <= gains && (rt_is_ack || rt_is_nak || rt_is_rnr);
         at_top_reg   <= beyond || at_top;
         next_reg     <= rt_next;
         unacked_reg  <= rt_acked + 24'd1;
@@ -300,9 +314,10 @@ module inc_retransmission #(
         ahead_reg    <= skips[23] ? send_next : rt_next;
         level_reg    <= skips[23] ? send_next == rt_sent : rt_next == rt_sent;
         all_reg      <= next_is(rt_acked, rt_sent);
-        nothing_reg  <= own_lag ? rt_acked == max_sent : next_is(rt_acked, rt_sent);
+        // of one who rests, and so lags
+        nothing_reg  <= rt_acked == max_sent;
         after_reg    <= after;
-        caught_reg   <= next_is(send_next, rt_sent);
+        caught_reg   <= &next_is(send_next, rt_sent);
         one_reg      <= own_lag && !own_waits && !own_failed;
         again_reg    <= !again[23];
         timeout_reg  <= own_on && !past[TIME_W-1];
@@ -311,9 +326,14 @@ module inc_retransmission #(
         waits_reg    <= own_waits;
         failed_reg   <= own_failed;
         on_reg       <= own_on;
+        nak_reg      <= rt_is_nak;
+        turns_reg    <= rt_is_nak || rt_is_rnr;
+        fails_reg    <= ends;
+        held_reg     <= own_waits || own_failed || ends;
         due_new_reg  <= due_new[TIME_W:1];
-        due_own_reg  <= due_own[TIME_W:1];
-        due_rnr_reg  <= due_rnr[TIME_W:1];
+        due_ack_reg  <= due_ack[TIME_W:1];
+        due_once_reg <= due_once[TIME_W:1];
+        due_more_reg <= due_more[TIME_W:1];
         others_reg   <= (rt_out & ~rt_self & ~lag) != NOBODY;
         hears_reg    <= (rt_out & rt_self) != NOBODY;
         sound_reg    <= (rt_out & ~failed) != NOBODY;
@@ -331,36 +351,40 @@ module inc_retransmission #(
 
     // ---- commit ----
 
-    wire back  = cm_ack && rt_is_nak && !at_top_reg;
+    wire back  = cm_ack && nak_reg && !at_top_reg;
     wire rests = cm_ack && rt_is_rnr && !at_top_reg;
-    wire fails = cm_ack && !rt_is_ack && !rt_is_nak && !rt_is_rnr;
+    wire fails = cm_ack && fails_reg;
     wire moves = cm_ack && progress_reg;
-    wire idle  = waits_reg || failed_reg;
-
-    wire own_failed_next = failed_reg || fails;
-    wire own_waits_next  = (waits_reg && !cm_resume) || rests;
 
     // what an endpoint gets next, as long as it lags; when it begins to, what it got last
-    assign send_next_next = back && !idle ? next_reg
+    assign send_next_next = back && !held_reg ? next_reg
                           : cm_ack ? ahead_reg
                           : cm_one ? after_reg
                           : cm_timeout || cm_resume ? unacked_reg : send_next;
     assign max_sent_next  = !lag_reg ? pipe_last : cm_one && !again_reg ? send_next : max_sent;
     assign backoff_next   = moves ? 2'd0 : cm_timeout ? backoff_more : backoff;
 
-    // lags at an acknowledgement: who goes back or rests begins to, who lagged may be there again
-    wire own_behind   = (cm_ack && (back || (lag_reg && !level_reg)))
-                        || (cm_one && !caught_reg)
-                        || cm_timeout
-                        || (cm_resume && !all_reg);
-    wire own_lag_next = own_failed_next || own_waits_next || own_behind;
+    // What follows an acknowledgement, and anything else, is known before it is known which of the two it is. Who goes back or rests begins to
+    // lag, who lagged may be there again, who waits or has failed stays; the timer is off while the endpoint rests, has failed, or has everything.
+    wire ack_waits = waits_reg || (rt_is_rnr && !at_top_reg);
+    wire ack_lag   = held_reg || (turns_reg && !at_top_reg) || (lag_reg && !level_reg);
+    wire ack_wants = !held_reg && (at_top_reg || !rt_is_rnr) && ((nak_reg && !at_top_reg) || (lag_reg && !level_reg));
+    wire ack_on    = !held_reg && (at_top_reg ? on_reg && !progress_reg : !rt_is_rnr && (on_reg || progress_reg));
+    // who is sent one does not wait and has not failed; who waits no longer may have
+    wire one_lags  = cm_one && !caught_reg;
+    wire act_lag   = one_lags || cm_timeout || (cm_resume && (failed_reg || !(&all_reg)));
+    wire act_wants = one_lags || cm_timeout || (cm_resume && !failed_reg && !(&all_reg));
+    wire act_on    = cm_one || cm_timeout || (cm_resume && !failed_reg && !nothing_reg);
 
-    // the timer: off while the endpoint rests, has failed, or has everything
-    wire starts  = (cm_one && !on_reg) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg);
-    wire stops   = own_failed_next || own_waits_next || (moves && at_top_reg) || (cm_resume && nothing_reg);
-    wire own_on_next = (on_reg || starts) && !stops;
-    wire sets    = rests || (starts && !stops);
-    wire [TIME_W-1:0] own_time = rests ? due_rnr_reg : moves ? due_new_reg : due_own_reg;
+    wire own_failed_next = failed_reg || fails;
+    wire own_waits_next  = cm_ack ? ack_waits : waits_reg && !cm_resume;
+    wire own_lag_next    = cm_ack ? ack_lag : act_lag;
+    wire own_wants       = cm_ack ? ack_wants : act_wants;
+    wire own_on_next     = cm_ack ? ack_on : act_on;
+
+    // when it is up, which is looked at only if it runs: a wait that goes on keeps its time
+    wire sets    = rests || (moves && !waits_reg) || (cm_one && !on_reg) || cm_timeout || cm_resume;
+    wire [TIME_W-1:0] own_time = cm_ack ? due_ack_reg : cm_timeout ? due_more_reg : due_once_reg;
 
     wire one_endpoint = cm_ack || cm_one || cm_timeout || cm_resume;
 
@@ -373,7 +397,7 @@ module inc_retransmission #(
             assign lag_next[e]    = mine ? own_lag_next : cm_open ? failed[e] : lag[e];
             assign waits_next[e]  = mine ? own_waits_next : !cm_open && waits[e];
             assign on_next[e]     = mine ? own_on_next : sent || (!cm_open && on[e]);
-            assign deadline_next[TIME_W*e +: TIME_W] = mine && sets ? own_time
+            assign deadline_next[TIME_W*e +: TIME_W] = sets && rt_self[e] ? own_time
                                                      : sent ? due_new_reg : deadline[TIME_W*e +: TIME_W];
         end
     endgenerate
@@ -386,16 +410,17 @@ module inc_retransmission #(
     wire pops_own  = queued && !act_pipe;
 
     wire [1:0] which      = {rt_pipe, !rt_pipe};
-    wire       keeps_any  = one_endpoint ? others_reg || (hears_reg && !own_lag_next) : cm_open ? sound_reg : some_reg;
+    wire       acts_own   = cm_one || cm_timeout || cm_resume;
+    wire       ack_keeps  = others_reg || (hears_reg && !ack_lag);
+    wire       act_keeps  = acts_own ? others_reg || (hears_reg && !act_lag) : cm_open ? sound_reg : some_reg && (cm_send || cm_drop || cm_data);
     wire       pipe_there = (stands & which) != 2'd0 && !pops_pipe;
-    wire       pipe_joins = touches && cm_more && keeps_any && !pipe_there;
-    wire       pipe_comes = cm_we && pipe_joins;
-    assign stands_next    = (stands & ~(which & {2{pops_pipe}})) | (which & {2{pipe_joins}});
+    wire       pipe_wants = cm_more && (cm_ack ? ack_keeps : act_keeps);
+    wire       pipe_comes = cm_we && pipe_wants && !pipe_there;
+    assign stands_next    = (stands & ~(which & {2{pops_pipe}})) | (which & {2{pipe_wants}});
 
     wire own_there = own_stands && !pops_own;
-    wire own_wants = own_behind && !own_waits_next && !own_failed_next;
     wire own_joins = one_endpoint && own_wants && !own_there;
-    assign own_stands_next = own_there || own_joins;
+    assign own_stands_next = own_there || (one_endpoint && own_wants);
 
     assign side_we = cm_we && touches;
     assign own_we  = cm_we && (one_endpoint || (cm_drop && pops_own));
@@ -517,15 +542,15 @@ module inc_retransmission #(
 
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_walk
-            assign walk_next[(1+TIME_W)*e +: 1+TIME_W] = side_we ? {on_next[e] || waits_next[e], deadline_next[TIME_W*e +: TIME_W]}
-                                                                 : {(1+TIME_W){1'b0}};
+            assign walk_next[(1+TIME_W)*e +: 1+TIME_W] = init_we ? {(1+TIME_W){1'b0}}
+                                                                 : {on_next[e] || waits_next[e], deadline_next[TIME_W*e +: TIME_W]};
         end
     endgenerate
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WALK_W), .ADDR_W(GRP_W)) u_walk (
         .clk   (clk),
         .we    (side_we || init_we),
-        .waddr (side_we ? group : init_group),
+        .waddr (init_we ? init_group : group),
         .wdata (walk_next),
         .re    (walk_reg == W_READ),
         .raddr (walk_group_reg),
@@ -608,7 +633,7 @@ module inc_retransmission #(
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
 
-    wire unused_bits = &{1'b0, gain, under_own, under_pipe, skips, again, past, due_new, due_own, due_rnr, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+    wire unused_bits = &{1'b0, gain, surplus, under_own, under_pipe, skips, again, past, due_new, due_ack, due_once, due_more, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
 
 endmodule
 

@@ -9,7 +9,7 @@
 //               cycle after which ans_* stand until the next rcv_go
 //   throughput  a frame in 2 cycles
 //   stall       none
-//   ahead       a frame takes the one ahead of it, if that has gone and is of the same endpoint (rcv_follows), for committed: rcv_takes. If it
+//   ahead       a frame takes the one ahead of it, if that has gone and is of the same endpoint (rcv_follows), for committed. If a frame
 //               was not, rcv_redo, and rcv_behind and rcv_ahead are right 2 cycles later. rcv_written: that one is committed with rcv_rd
 //   numbers     all on the wire; the distance is serial
 //   answer      accepted data and duplicates an ACK, a gap a NAK once, what finds its pipe full an RNR NAK, a CNP, both or nothing, by cfg_*;
@@ -40,8 +40,7 @@ module inc_send_ack #(
     input  wire [EI_W-1:0]  rcv_ei,
     input  wire             rcv_follows,
     input  wire             rcv_written,
-    // the frame ahead was taken for committed and is not: look again
-    output wire             rcv_takes,
+    // a frame ahead may have been taken for committed and is not: look again
     input  wire             rcv_redo,
     input  wire [23:0]      rcv_psn,
     // LAST or ONLY
@@ -84,6 +83,7 @@ module inc_send_ack #(
     reg             writes_reg;
     reg  [48:0]     next_reg;
     wire [48:0]     ram_word, word;
+    wire            takes;
     wire            writes = rcv_we && writes_reg;
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(49), .ADDR_W(EI_W)) u_endpoints (
@@ -105,7 +105,7 @@ module inc_send_ack #(
         .ram     (ram_word),
         .writes  (writes_reg),
         .next    (next_reg),
-        .takes   (rcv_takes),
+        .takes   (takes),
         .word    (word)
     );
 
@@ -168,7 +168,7 @@ module inc_send_ack #(
     assign ans_syndrome = syndrome_reg;
     assign ans_msn      = next_reg[47:24];
 
-    wire unused_bits = &{1'b0, distance};
+    wire unused_bits = &{1'b0, distance, takes};
 
 endmodule
 

@@ -54,7 +54,6 @@ func (p SendAck) Module() (*graph.Module, error) {
 			leaf.In("rcv_ei", p.EIW),
 			leaf.In("rcv_follows", 1),
 			leaf.In("rcv_written", 1),
-			leaf.Out("rcv_takes", 1),
 			leaf.In("rcv_redo", 1),
 			leaf.In("rcv_psn", 24),
 			leaf.In("rcv_ends", 1),

@@ -55,7 +55,7 @@ func assertedFaults() map[string][]seen {
 			{endtoend.Fault{Name: "a duplicate is not counted", File: rtlFile("inc_check_pipe"),
 				At: "steps[C_RX_DUPLICATE] =", Old: "duplicate", New: "1'b0"}, "duplicate-before", "data_comes_to_one"},
 			{endtoend.Fault{Name: "a timer runs on while an endpoint rests", File: rtlFile("inc_retransmission"),
-				Old: "own_failed_next || own_waits_next || (moves && at_top_reg)", New: "own_failed_next || (moves && at_top_reg)"}, "rnr", "timer_by_reason"},
+				Old: "!rt_is_rnr && (on_reg || progress_reg)", New: "on_reg || progress_reg"}, "rnr", "timer_by_reason"},
 		},
 	}
 }

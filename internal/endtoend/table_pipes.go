@@ -95,9 +95,9 @@ func sendFaults() []Fault {
 		{Name: "what is sent again goes to all", File: filePipe,
 			Old: "pointed ? rt_keep : x_self", New: "rt_keep | x_self"},
 		{Name: "a failed endpoint gets results", File: fileRetransmission,
-			At: "wire own_lag_next =", Old: "own_failed_next", New: "1'b0"},
+			At: "held_reg     <=", Old: "own_waits || own_failed || ends", New: "own_waits"},
 		{Name: "an RNR NAK has all sent again at once", File: fileRetransmission,
-			At: "wire back =", Old: "cm_ack && rt_is_nak && !at_top_reg", New: "cm_ack && (rt_is_nak || rt_is_rnr) && !at_top_reg", Also: []Change{
+			At: "wire back =", Old: "cm_ack && nak_reg && !at_top_reg", New: "cm_ack && turns_reg && !at_top_reg", Also: []Change{
 				{At: "wire rests =", Old: "cm_ack && rt_is_rnr && !at_top_reg", New: "1'b0"},
 			}},
 		{Name: "the longest RNR wait is the shortest", File: fileRetransmission,
@@ -109,20 +109,18 @@ func sendFaults() []Fault {
 func timerFaults() []Fault {
 	return []Fault{
 		{Name: "progress does not start the timer again (B12)", File: fileRetransmission,
-			Old: "(cm_one && !on_reg) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg)",
-			New: "(cm_one && !on_reg) || cm_timeout || (cm_resume && !nothing_reg)"},
+			Old: "rests || (moves && !waits_reg)", New: "rests"},
 		{Name: "a NAK of nothing new starts the timer again (B12)", File: fileRetransmission,
-			Old: "moves && !at_top_reg", New: "cm_ack && !at_top_reg"},
+			Old: "moves && !waits_reg", New: "cm_ack && !waits_reg"},
 		{Name: "the timer runs on when all is acknowledged (B12)", File: fileRetransmission,
-			Old: "own_failed_next || own_waits_next || (moves && at_top_reg) || (cm_resume && nothing_reg)",
-			New: "own_failed_next || own_waits_next || (cm_resume && nothing_reg)"},
+			Old: "at_top_reg ? on_reg && !progress_reg :", New: "at_top_reg ? on_reg :"},
 		{Name: "a time-out does not take longer the second time (B12)", File: fileRetransmission,
 			Old: "backoff != 2'd3 ? backoff + 2'd1 : backoff", New: "backoff"},
 		{Name: "the fourth time-out is as short as the first (B12)", File: fileRetransmission,
 			Old: "backoff != 2'd3 ? backoff + 2'd1 : backoff", New: "backoff + 2'd1"},
 		{Name: "progress does not shorten a time-out again (B12)", File: fileRetransmission,
 			Old: "moves ? 2'd0 : cm_timeout ? backoff_more : backoff", New: "cm_timeout ? backoff_more : backoff", Also: []Change{
-				{Old: "moves ? due_new_reg : due_own_reg", New: "due_own_reg"},
+				{Old: "rt_is_rnr ? rnr_time : timeout", New: "rt_is_rnr ? rnr_time : period_once"},
 			}},
 		{Name: "the last endpoint has no timer", File: fileRetransmission,
 			Old: "walk_ep_reg == LAST_EP[EP_W-1:0]", New: "walk_ep_reg == LAST_EP[EP_W-1:0] - 1'b1"},
@@ -155,7 +153,7 @@ func rangeFaults() []Fault {
 func turnFaults() []Fault {
 	return []Fault{
 		{Name: "actions go before frames", File: filePipe,
-			Old: "!(turn_reg && vrd_valid && frm_waits)", New: "1'b1"},
+			Old: "frames_turn && vrd_valid", New: "1'b0"},
 		{Name: "an action in between leaves a frame's work standing", File: filePipe,
 			Old: "c_sent && ((decided && !good) || x_start)", New: "c_sent && decided && !good"},
 		{Name: "a start leaves endpoints that wait where they are", File: fileRetransmission,
@@ -177,7 +175,7 @@ func turnFaults() []Fault {
 func widePipeFaults() []Fault {
 	return []Fault{
 		{Name: "frames go before actions", File: filePipe,
-			Old: "!(turn_reg && vrd_valid && frm_waits)", New: "!(vrd_valid && frm_waits)", Also: []Change{
+			Old: "turn_next && frm_waits", New: "frm_waits", Also: []Change{
 				{Old: "!(act_soon && !opened_reg)", New: "1'b1"},
 			}},
 		{Name: "frames pass an action that is on its way", File: filePipe,
@@ -195,7 +193,7 @@ func widePipeFaults() []Fault {
 		{Name: "an acknowledgement does not see who was sent something while it was looked up", File: fileRetransmission,
 			Old: "side_we && group == look_group", New: "1'b0"},
 		{Name: "what was taken from a damaged frame is kept in Mode III", File: filePipe,
-			Old: "!commits && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot)", New: "1'b0"},
+			Old: "!commits && b_follows && c_writes", New: "1'b0"},
 		{Name: "what completes behind an acknowledgement does not wait for it", File: filePipe,
 			Old: "c_completes && c_root && !c_near && !c_sure", New: "1'b0"},
 	}

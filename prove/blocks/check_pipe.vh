@@ -95,6 +95,7 @@ end
 // what is pushed finds room, and what is kept for the next cycle is not lost; a work is put when none is held, and has one verdict before the next;
 // ReceiveACK and Retransmission are used as they want it
 reg               f_spec, f_read, f_open, f_aged;
+reg [(1 << GRP_W):0] f_was_live;        // a group that is stopped still counts as live in that cycle
 reg [EI_W-1:0]    f_ei;
 reg [2*MASK_W+24:0]  f_still;
 reg [50:0]           f_said;
@@ -110,6 +111,7 @@ always @(posedge clk) begin
     f_aged  <= f_open && !rt_rd;
     f_still <= f_still_now;
     f_said  <= f_said_now;
+    f_was_live <= live_wide;
     if (rt_rd) f_ei <= rt_ei;
 end
 always @* if (f_past) begin
@@ -132,14 +134,14 @@ always @* if (f_past) begin
         assert (!cm_send || cm_data || (act_done && act_pipe && !act_timer));
         assert (!(cm_one || cm_timeout || cm_resume || cm_drop) || act_done);
         assert (!(cm_ack || cm_data || cm_open) || !act_done);
-        assert (f_kinds == 4'd0 || live_wide[f_ei >> EP_W]);
+        assert (f_kinds == 4'd0 || live_wide[f_ei >> EP_W] || f_was_live[f_ei >> EP_W]);
         if (cm_drop && !act_pipe) assert (!rt_one);
     end
     if (act_done) begin
         assert (act_valid && cm_we && f_ei == act_ei);
         if (act_timer) assert (!cm_drop && !cm_one && !cm_send);
         else assert (!cm_timeout && !cm_resume && (act_pipe ? !cm_one && rt_pipe == act_ei[0] : !cm_send));
-        if (!act_timer && live_wide[act_group]) assert (cm_send || cm_one || cm_drop);
+        if (!act_timer && live_wide[act_group] && f_was_live[act_group]) assert (cm_send || cm_one || cm_drop);
     end
 end
 `endif
