@@ -23,7 +23,7 @@ module inc_cut_message #(
     // bits of a message's length
     parameter OFF_W   = 15,
     // bits of a place in a message
-    parameter POS_W   = 6,
+    parameter POS_W   = 7,
     // bytes of a unit, a power of two of at least 256 and BYTES
     parameter U_BYTES = 256
 ) (
