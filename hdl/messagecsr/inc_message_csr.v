@@ -179,8 +179,9 @@ module inc_message_csr #(
     wire [5:0]        w_group;
     wire [64:0]       enabled = {{(65-GROUPS){1'b0}}, grp_enable};
     wire              w_locked = (w_to[1] || w_to[2] || w_to[4]) && enabled[{1'b0, w_group}];
-    wire              w_does  = w_state == W_ACT && strb_reg == 4'hF && !w_locked;
-    wire              w_own_ep = w_does && w_to[4] && {1'b0, w_ei[EP_W-1:0]} < MASK_COUNT;
+    reg               w_legal, w_there;        // it may be written, and is a word of an endpoint that there is
+    wire              w_does  = w_state == W_ACT && w_legal;
+    wire              w_own_ep = w_state == W_ACT && w_there;
     generate
         if (EI_W > EP_W) begin : gen_write_group
             wire [EI_W+5:0] wide_ei = {6'd0, w_ei};
@@ -228,6 +229,8 @@ module inc_message_csr #(
                 end
             end
             W_LOOK: begin
+                w_legal   <= strb_reg == 4'hF && !w_locked;
+                w_there   <= strb_reg == 4'hF && !w_locked && w_to[4] && {1'b0, w_ei[EP_W-1:0]} < MASK_COUNT;
                 passes_aw <= w_to == 5'd0;
                 passes_w  <= w_to == 5'd0;
                 w_state   <= w_to == 5'd0 ? W_PASS : W_ACT;
@@ -250,7 +253,7 @@ module inc_message_csr #(
                 end
             end
         endcase
-        if (w_does && waddr == AT_ACK_EVERY) begin
+        if (w_does && w_to[0] && waddr[2:0] == AT_ACK_EVERY[2:0]) begin
             ack_every_reg <= w_reg[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS];
         end
         if (rst) begin
@@ -424,11 +427,12 @@ module inc_message_csr #(
         value = 32'd0;
         k     = 0;
         if (r_to[0]) begin
-            case (raddr)
-                AT_PARAM_MODE:            value = 32'd1;
-                AT_PARAM_MESSAGE_BYTES:   value = MESSAGE_BYTES;
-                AT_PARAM_WINDOW_MESSAGES: value = WINDOW;
-                default:                  value[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS] = ack_every_reg;
+            // they differ in these bits
+            case (raddr[4:0])
+                AT_PARAM_MODE[4:0]:            value = 32'd1;
+                AT_PARAM_MESSAGE_BYTES[4:0]:   value = MESSAGE_BYTES;
+                AT_PARAM_WINDOW_MESSAGES[4:0]: value = WINDOW;
+                default:                       value[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS] = ack_every_reg;
             endcase
         end
         for (k = 0; k < GROUPS; k = k + 1) begin
