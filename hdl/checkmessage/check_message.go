@@ -77,8 +77,8 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	}
 	end := 2*24 + p.offsetBits() + 3 + 8 + 24
 	memories := []graph.Memory{
-		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13-min(leaf.Clog2(p.UnitBytes), 12)), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
-		state("u_job_heads", groups, 2*(24+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
+		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13-min(leaf.Clog2(p.UnitBytes), 12)), state("u_ends", ends, end), state("u_heads", groups, 2*(25+p.SlotW)),
+		state("u_job_heads", groups, 2*(25+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
 		state("u_sizes", groups, p.SlotW+1), state("u_job_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+2*p.InBand+3*p.MaskW+2*p.SlotW),
 	}
 	if p.Tree != 0 {
