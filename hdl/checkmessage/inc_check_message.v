@@ -338,6 +338,8 @@ module inc_check_message #(
     output wire [$clog2(MESSAGE_BYTES):0] ctx_open,
     output wire                ctx_wide,
     input  wire                snd_done,
+    // it ends an answer, or a job for what has left at once
+    input  wire                snd_next,
     input  wire                snd_stale,
     input  wire                snd_moved,
     input  wire [23:0]         snd_message,
@@ -687,6 +689,8 @@ module inc_check_message #(
     wire              look_a  = a_go && a_data && !(b_go && b_needs) && cleared && !f_holds_b;
     wire              look_b  = late && cleared && !f_holds_b;
     wire              look    = look_a || look_b;
+    // what is looked up is read whether anything is or not, as long as nothing looked up is there that needs what was read
+    wire              look_re = b_state == B_NONE && cleared;
     wire              look_c  = f_state == F_READ && !f_holds_b && j_free;
     wire [EI_W-1:0]   look_ei    = late ? b_ei : a_ei;
     // where the tables keep an endpoint: those of the three frames, one that starts, one whose registers are written
@@ -747,7 +751,7 @@ module inc_check_message #(
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(13 - MTU_LOW), .ADDR_W(INDEX_W)) u_path_mtu (
         .clk(clk), .we(tbl_ep_we && tbl_there && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_at),
         .wdata(tbl_data[F_EP_PATH_MTU_BYTES + MTU_LOW +: W_EP_PATH_MTU_BYTES - MTU_LOW]),
-        .re(look), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
+        .re(look_re), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
     wire [END_W-1:0] end_first = {{(END_W-48){1'b0}}, init_psn, rq_psn};
 `ifdef INC_MESSAGE_RANGES
     // who begins a range comes to its first message, in no cycle of a frame's; the one that opened it has left C, and no other has come
@@ -759,14 +763,14 @@ module inc_check_message #(
         .ei(j_ei), .index(range_at), .present(range_there));
     wire             ends_we   = end_we || init_ends || (renumbers && range_there);
     wire [INDEX_W-1:0] end_at  = init_take ? init_at : renumbers ? range_at : c_at;
-    wire             ends_re   = look || j_state == J_RANGE;
+    wire             ends_re   = look_re || j_state == J_RANGE;
     wire [INDEX_W-1:0] read_at = j_state == J_RANGE ? range_at : look_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : renumbers ? {end_read[END_W-1:48], range_first, end_read[23:0]} : end_next;
 `else
     wire             ends_we   = end_we || init_ends;
     wire [INDEX_W-1:0] end_at  = init_take ? init_at : c_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : end_next;
-    wire             ends_re   = look;
+    wire             ends_re   = look_re;
     wire [INDEX_W-1:0] read_at = look_at;
 `endif
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_ends (
@@ -778,13 +782,13 @@ module inc_check_message #(
     wire [2*HEAD_W-1:0] heads_first = {2{first_head(init_psn)}};
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
-        .re(look || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
+        .re(look_re || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_job_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
         .re(1'b1), .raddr(next_group), .rdata(j_heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
         .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
-        .re(look), .raddr(look_group), .rdata(tails_read));
+        .re(look_re), .raddr(look_group), .rdata(tails_read));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_job_tails (
         .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
         .re(1'b1), .raddr(next_group), .rdata(j_tails));
@@ -792,7 +796,7 @@ module inc_check_message #(
     wire [SLOT_W-1:0] tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
-        .re(look), .raddr(look_group), .rdata({pipe_set, pipe_n}));
+        .re(look_re), .raddr(look_group), .rdata({pipe_set, pipe_n}));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_job_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re(1'b1), .raddr(next_group), .rdata({j_pipe_set, j_pipe_n}));
@@ -818,7 +822,7 @@ module inc_check_message #(
             inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_sib_index (
                 .ei(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .index(sib_at), .present(sib_there));
             inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_siblings (
-                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look && sib_there), .raddr(sib_at), .rdata(sib_read));
+                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look_re && sib_there), .raddr(sib_at), .rdata(sib_read));
         end else begin : gen_no_siblings
             assign sib_read = {END_W{1'b0}};
         end
@@ -829,7 +833,7 @@ module inc_check_message #(
     reg [END_W-1:0]   end_fresh_word;
     reg [2*TAIL_W-1:0] tails_fresh_word;
     always @(posedge clk) begin
-        if (look) begin
+        if (look_re) begin
             end_fresh        <= end_we && c_ei == look_ei;
             sib_fresh        <= end_we && c_ei == (look_ei ^ {{(EI_W-1){1'b0}}, 1'b1});
             end_fresh_word   <= end_next;
@@ -903,7 +907,8 @@ module inc_check_message #(
     wire              k_second = k_pipe_b && !k_root;
     wire [SLOT_W-1:0] k_first  = k_second ? k_behind : k_base;
     wire [SLOT_W-1:0] k_again  = k_second ? k_base : k_root ? k_before - k_n : k_before;
-    wire [SLOT_W-1:0] slot_at  = k_at >= ring ? k_again + k_at[SLOT_W-1:0] : k_first + k_at[SLOT_W-1:0];
+    wire [SLOT_W+1:0] k_beyond = {1'b0, k_at} - {1'b0, ring};
+    wire [SLOT_W-1:0] slot_at  = !k_beyond[SLOT_W+1] ? k_again + k_at[SLOT_W-1:0] : k_first + k_at[SLOT_W-1:0];
 
     // ---- data: first the packet, then its message ----
 
@@ -928,7 +933,8 @@ module inc_check_message #(
     // what else is known of it in C, at F_JUDGE
     wire [OFF_W:0]   to        = {1'b0, offset_reg} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
     wire             f_order   = d_starts == inside_reg;
-    wire             f_segment = d_ends ? length > mtu || (length == 16'd0 && !d_starts) : (length ^ mtu) != 16'd0;
+    wire [16:0]      spare     = {1'b0, mtu} - {1'b0, length};
+    wire             f_segment = d_ends ? spare[16] || (length == 16'd0 && !d_starts) : (length ^ mtu) != 16'd0;
 `ifdef INC_MESSAGE_RANGES
     wire             wrong_role = !d_up && !d_down && !c_ranged;
     wire             f_outside = c_ranged && d_starts && ((!d_up && !d_down) || f_left == 24'd0);
@@ -966,6 +972,7 @@ module inc_check_message #(
     // the slot as it stands; of a new message there is nothing
     wire             known = !f_fresh && slot_complete;
     wire [OFF_W-1:0] old_mark  = f_fresh ? {OFF_W{1'b0}} : slot_tag[OFF_W-1:0];
+    wire [OFF_W+1:0] over      = {2'b00, old_mark} - {1'b0, to}, under = {1'b0, to} - {2'b00, old_mark};      // below 0: it goes beyond the mark, or not so far
     wire [MASK_W-1:0] old_mask = f_fresh ? NOBODY : slot_mask;
     wire [31:0]      imm       = d_has_imm ? c_ext : 32'd0;
     wire [MASK_W-1:0] new_mask = d_ends ? old_mask | c_self : old_mask;
@@ -1089,8 +1096,8 @@ module inc_check_message #(
             to_reg      <= to[OFF_W-1:0];
             unit_reg    <= next_unit[UNIT_W-1:0];
             r_size      <= to > {1'b0, LONGEST};
-            r_length    <= (known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
-            r_longer    <= to > {1'b0, old_mark};
+            r_length    <= (known && over[OFF_W+1]) || (d_ends && under[OFF_W+1]);
+            r_longer    <= over[OFF_W+1];
             r_filled    <= c_words != {WORDS_W{1'b0}};
             r_mismatch  <= d_ends && known && (slot_se != c_se || slot_opcode[0] != d_has_imm || (d_has_imm && slot_ext != c_ext));
             mark_reg    <= old_mark;
@@ -1510,7 +1517,8 @@ module inc_check_message #(
     wire [SLOT_W-1:0] m_shift = j_pipe_b && !j_root ? j_n : {SLOT_W{1'b0}};
     // as k_first and k_again, a cycle before they are needed
     reg  [SLOT_W-1:0] m_first, m_again;
-    wire [SLOT_W-1:0] m_slot_at = m_at >= m_ring ? m_again + m_at[SLOT_W-1:0] : m_first + m_at[SLOT_W-1:0];
+    wire [SLOT_W+1:0] m_beyond = {1'b0, m_at} - {1'b0, m_ring};
+    wire [SLOT_W-1:0] m_slot_at = !m_beyond[SLOT_W+1] ? m_again + m_at[SLOT_W-1:0] : m_first + m_at[SLOT_W-1:0];
     wire [SLOT_W:0]   m_number = j_state == J_PEEK ? j_done[SLOT_W:0] : msg_number[SLOT_W:0];
     wire [UNIT_W:0]   m_unit   = {{(UNIT_W+1-SLOT_W){1'b0}}, m_payload} << IN_W;
 
@@ -1580,7 +1588,7 @@ module inc_check_message #(
                 .init_take      (here_init),
                 .init_group     (init_group),
                 .init_psn       (first_here),
-                .ack_rd         (look),
+                .ack_rd         (look_re),
                 .ack_group      (look_group),
                 .ack_self       (ahead_of ? b_self : c_self),
                 .ack_mask       (ahead_of ? b_taken : c_taken),
@@ -1660,7 +1668,7 @@ module inc_check_message #(
     // An answer that moves a root's pool which has more done than it could move is followed by news of the pool; no other comes between.
     assign q_closed = !j_idle && !(j_sends && j_ack && (j_fuse || !capped));
     // Behind one of its group that ends the next may begin in the cycle of that; an answer of the same endpoint is for what that has written.
-    assign q_chains = q_next && j_ack && j_sends && snd_done && !(snd_moved && capped);
+    assign q_chains = q_next && j_ack && j_sends && snd_next && !(snd_moved && capped);
     assign q_takes  = (q_old && j_idle) || q_chains;
 
     assign snd_ack    = q_takes && !q_fuse;
@@ -1730,7 +1738,7 @@ module inc_check_message #(
 
     // ---- an acknowledgement moves the start of its pool, some cycles behind it ----
 
-    wire             answered = j_ack && !j_fuse && j_sends && snd_done;
+    wire             answered = j_ack && !j_fuse && j_sends && snd_next;
     reg              j_first;          // the first cycle of an answer's job
     reg  [MASK_W-1:0] acks_self, acks_mask;
     reg              d1_valid, d2_valid, d3_valid, d4_valid, d5_valid, d6_valid, d_late, d_root, d_pipe_b, one_moved;
@@ -1750,6 +1758,7 @@ module inc_check_message #(
     wire [SLOT_W:0]  d_ring     = d_root ? {d_n, 1'b0} : {1'b0, d_n};
     wire [SLOT_W:0]  d_ahead    = d_head[24 +: SLOT_W+1];
     wire [SLOT_W:0]  head_on    = start_next[SLOT_W:0] + d_ahead;
+    wire [SLOT_W+1:0] head_past = {1'b0, head_on} - {1'b0, d_ring};
     wire [23:0]      d_wide_n   = {{(24-SLOT_W){1'b0}}, was_n};
     wire [HEAD_W-1:0] head_next = {d_at, start_next};
     reg              wipes;            // no two cycles in a row
@@ -1858,7 +1867,7 @@ module inc_check_message #(
             start_next <= start_last + 24'd1;
             steps_less <= start_last - d_start;
         end
-        d_at       <= head_on >= d_ring ? d_ahead - d_ring : d_ahead;
+        d_at       <= !head_past[SLOT_W+1] ? d_ahead - d_ring : d_ahead;
         span_was   <= d_done - d_start;
         span_is    <= d_done - start_next;
         move_was   <= span_was > d_wide_n ? d_wide_n : span_was;
@@ -2094,7 +2103,7 @@ module inc_check_message #(
     assign count = count_reg;
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
-                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

@@ -112,6 +112,7 @@ module inc_message_csr #(
 );
 
     localparam GRP_W = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam AT_W  = GROUPS > 1 ? $clog2(GROUPS) : 1;     // bits that tell registers of groups apart
     // contract: registers 1
     localparam F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0, W_GROUP_PARENT_ENDPOINT = 8,
                F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0, F_GROUP_MESSAGES_RELEASE = 1,
@@ -357,10 +358,10 @@ module inc_message_csr #(
                 if (here && tbl_word == WORD_GROUP_PARENT) begin
                     parent_reg <= {tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]};
                 end
-                if (w_does && w_to[1] && waddr[5:0] == g[5:0]) begin
+                if (w_does && w_to[1] && waddr[AT_W-1:0] == g[AT_W-1:0]) begin
                     messages_reg[2*g +: 2] <= w_reg[1:0];
                 end
-                if (w_does && w_to[2] && waddr[5:0] == g[5:0]) begin
+                if (w_does && w_to[2] && waddr[AT_W-1:0] == g[AT_W-1:0]) begin
                     release_reg[23*g +: 23] <= w_reg[F_GROUP_RELEASE_MESSAGES +: W_GROUP_RELEASE_MESSAGES];
                 end
                 if (rst) begin
@@ -436,7 +437,7 @@ module inc_message_csr #(
             endcase
         end
         for (k = 0; k < GROUPS; k = k + 1) begin
-            if (raddr[5:0] == k[5:0]) begin
+            if (raddr[AT_W-1:0] == k[AT_W-1:0]) begin
                 if (r_to[1]) begin
                     value[1:0] = messages_reg[2*k +: 2];
                 end

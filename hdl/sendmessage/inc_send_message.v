@@ -168,6 +168,8 @@ module inc_send_message #(
     input  wire                     ctx_wide,
     // how it ended
     output wire                     snd_done,
+    // what ends is an answer, or what was made elsewhere: the next may begin
+    output wire                     snd_next,
     output wire                     snd_stale,
     output wire                     snd_moved,
     output wire [23:0]              snd_message,
@@ -493,7 +495,10 @@ module inc_send_message #(
     // ---- lanes: the one that goes along, and those who go alone ----
 
     function [MASK_W-1:0] lowest_of(input [MASK_W-1:0] set);
-        lowest_of = set & (~set + {{(MASK_W-1){1'b0}}, 1'b1});
+        integer k;
+        for (k = 0; k < MASK_W; k = k + 1) begin
+            lowest_of[k] = set[k] && (set & ~({MASK_W{1'b1}} << k)) == NOBODY;
+        end
     endfunction
 
     function [EP_W-1:0] number_of(input [MASK_W-1:0] hot);
@@ -792,6 +797,10 @@ module inc_send_message #(
     wire [POS_W-1:0]  open  = ctx_open[OFF_W-1:UNIT_LOG];
     reg               stay_more_reg, next_more_reg, partly_reg;
     reg  [POS_W-1:0]  next_pos_reg;
+    // below nothing if the last unit of the packet at S, the next one or a first one may be sent
+    wire [POS_W:0]    past_tail  = {1'b0, tail_pos | inner} - {1'b0, open};
+    wire [POS_W:0]    past_next  = {1'b0, next_pos_reg | inner} - {1'b0, open};
+    wire [POS_W:0]    past_first = {1'b0, inner} - {1'b0, open};
 
     // An answer stays in the message that it begins in if that is not sent to its end, or is not acknowledged to its end, else it goes to its
     // end, or beyond.
@@ -824,9 +833,9 @@ module inc_send_message #(
         next_msg_reg  <= at_msg_reg + 24'd1;
         next_pos_reg  <= at_pos_reg + step;
         partly_reg    <= at_msg_reg == ctx_limit;
-        more_here_reg <= tail_msg != ctx_limit || (tail_pos | inner) < open;
-        stay_more_reg <= at_msg_reg != ctx_limit || (next_pos_reg | inner) < open;
-        next_more_reg <= next_msg_reg != ctx_limit || inner < open;
+        more_here_reg <= tail_msg != ctx_limit || past_tail[POS_W];
+        stay_more_reg <= at_msg_reg != ctx_limit || past_next[POS_W];
+        next_more_reg <= next_msg_reg != ctx_limit || past_first[POS_W];
         if (state_reg == S_LANE) begin
             {at_msg_reg, at_pos_reg} <= unacked[24+POS_W-1:0];
         end else if (state_reg == S_LOOK && !ack_reg) begin
@@ -1012,6 +1021,7 @@ module inc_send_message #(
     end
 
     assign snd_done    = ends;
+    assign snd_next    = made || snd_stale || tells;
     assign snd_stale   = seen && ack_reg && stale;
 `ifdef INC_RELEASE
     assign snd_moved   = tells && progress && !rel_owed;
@@ -1044,9 +1054,9 @@ module inc_send_message #(
     end
 
 `ifdef INC_MESSAGE_RANGES
-    wire unused_bits = &{1'b0, ctx_open, unacked_msg, over_top, next_there, low_there, lane_there};
+    wire unused_bits = &{1'b0, ctx_open, past_tail, past_next, past_first, unacked_msg, over_top, next_there, low_there, lane_there};
 `else
-    wire unused_bits = &{1'b0, ctx_open, unacked_msg, next_there, low_there, lane_there};
+    wire unused_bits = &{1'b0, ctx_open, past_tail, past_next, past_first, unacked_msg, next_there, low_there, lane_there};
 `endif
 
 endmodule

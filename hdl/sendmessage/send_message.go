@@ -254,6 +254,7 @@ func (p SendMessage) jobPorts() []graph.Port {
 		leaf.In("ctx_open", p.OffW),
 		leaf.In("ctx_wide", 1),
 		leaf.Out("snd_done", 1),
+		leaf.Out("snd_next", 1),
 		leaf.Out("snd_stale", 1),
 		leaf.Out("snd_moved", 1),
 		leaf.Out("snd_message", 24),

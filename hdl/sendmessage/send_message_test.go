@@ -163,6 +163,9 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 			b.reads++
 		}
 		b.collect()
+		if next := b.Is("snd_done") && (pulse == "snd_ack" || pulse == "snd_fuse"); b.Is("snd_next") != next {
+			return fmt.Errorf("cycle %d: snd_next of %s is %t", b.Now(), pulse, !next)
+		}
 		if b.Is("snd_done") {
 			b.took = cycle
 			if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 4+3*lanes+waited+2*b.reads {
