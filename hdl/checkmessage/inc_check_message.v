@@ -1643,7 +1643,7 @@ module inc_check_message #(
                 end
             end
 
-            assign may_peek  = !r_completes && !k_whole && here != NO_UNIT;
+            assign may_peek  = !r_completes && !k_whole && least != {k_done[23-IN_W:0], {IN_W{1'b0}}};      // not 0 units of it
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
             wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};

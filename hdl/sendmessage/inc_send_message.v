@@ -276,7 +276,10 @@ module inc_send_message #(
 `else
     wire              open_asked = 1'b0, opens = 1'b0;
 `endif
-    // it comes in no cycle in which a job goes on
+    // It comes in no cycle in which a job goes on. In the last cycle of one these may follow; all else begins when nothing is done, so what it needs
+    // is read, and what it is noted, whether it begins or not.
+    wire              follows = snd_ack || snd_fuse;
+    wire              ready   = idle || follows;
     wire              start = snd_ack || snd_act || snd_note || snd_fuse || snd_look || owe_asked || open_asked;
     reg               ack_reg, note_reg, look_reg, fuse_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
@@ -306,7 +309,7 @@ module inc_send_message #(
     endgenerate
 
     always @(posedge clk) begin
-        if (start) begin
+        if (ready) begin
             ack_reg   <= snd_ack;
             note_reg  <= snd_note || snd_look || snd_fuse;
             look_reg  <= snd_look;
@@ -337,7 +340,7 @@ module inc_send_message #(
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_table_index (
         .ei(tbl_index), .index(table_at), .present(table_there));
     always @(posedge clk) begin
-        if (start) begin
+        if (ready) begin
             at_reg <= next_at;
         end
     end
@@ -364,7 +367,7 @@ module inc_send_message #(
                 .we    (tbl_ep_we && tbl_word == WORD_EP_PATH_MTU && tbl_index[EP_W-1:0] == e[EP_W-1:0]),
                 .waddr (table_group),
                 .wdata (table_code),
-                .re    (idle || start),
+                .re    (ready),
                 .raddr (start_group),
                 .rdata (codes[CODE_W*e +: CODE_W])
             );
@@ -381,7 +384,7 @@ module inc_send_message #(
         .we    (tbl_ep_we && table_there && tbl_word == WORD_EP_SQ_PSN),
         .waddr (table_at),
         .wdata (tbl_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (init_we ? init_at : next_at),
         .rdata (first_psn)
     );
@@ -401,7 +404,7 @@ module inc_send_message #(
         .we    (init_writes || owes),
         .waddr (init_we ? init_at : at_reg),
         .wdata (init_we ? 24'd0 : gone + 24'd1),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (gone)
     );
@@ -432,7 +435,7 @@ module inc_send_message #(
         .we    (init_we || tops),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? 24'd0 : behind_psn),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (start_group),
         .rdata (top_psn)
     );
@@ -448,7 +451,7 @@ module inc_send_message #(
         .we    (init_writes || opens || owes),
         .waddr (init_we ? init_at : at_reg),
         .wdata (init_we ? 24'd0 : gone_next),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (gone)
     );
@@ -618,7 +621,7 @@ module inc_send_message #(
         .we    (unacked_we || init_writes || opens),
         .waddr (init_we ? init_at : at_reg),
         .wdata (init_we || opens ? first_place : {answer_reg, told_msg, told_pos}),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (unacked)
     );
@@ -627,7 +630,7 @@ module inc_send_message #(
         .we    (later_we),
         .waddr (at_reg),
         .wdata ({after_msg, after_pos}),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (later)
     );
@@ -651,7 +654,7 @@ module inc_send_message #(
         .we    (sent || made || init_we),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? {(4*MASK_W){1'b0}} : silent_next),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (start_group),
         .rdata (silent)
     );
@@ -1032,7 +1035,7 @@ module inc_send_message #(
 
     always @(posedge clk) begin
         case (state_reg)
-            S_IDLE:  state_reg <= S_IDLE;
+            S_IDLE:  state_reg <= start ? S_LANE : S_IDLE;
             S_LANE:  state_reg <= own_reg ? S_TAIL : S_LOOK;
             S_TAIL:  state_reg <= S_LOOK;
             S_LOOK:  state_reg <= strays ? S_TAIL : S_SEEN;
@@ -1045,7 +1048,7 @@ module inc_send_message #(
             S_TOLD:  state_reg <= ends ? S_IDLE : S_READ;
             default: state_reg <= S_IDLE;
         endcase
-        if (start) begin
+        if (follows) begin
             state_reg <= S_LANE;
         end
         if (rst) begin
