@@ -77,8 +77,8 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	}
 	end := 2*24 + p.offsetBits() + 3 + 8 + 24
 	memories := []graph.Memory{
-		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13-min(leaf.Clog2(p.UnitBytes), 12)), state("u_ends", ends, end), state("u_heads", groups, 2*(24+p.SlotW)),
-		state("u_job_heads", groups, 2*(24+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
+		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13-min(leaf.Clog2(p.UnitBytes), 12)), state("u_ends", ends, end), state("u_heads", groups, 2*(25+p.SlotW)),
+		state("u_job_heads", groups, 2*(25+p.SlotW)), state("u_tails", groups, 4*24), state("u_job_tails", groups, 4*24),
 		state("u_sizes", groups, p.SlotW+1), state("u_job_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+2*p.InBand+3*p.MaskW+2*p.SlotW),
 	}
 	if p.Tree != 0 {
@@ -189,7 +189,7 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
 		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_open", p.offsetBits()), leaf.Out("ctx_wide", 1),
-		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
+		leaf.In("snd_done", 1), leaf.In("snd_next", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
 		leaf.In("snd_kind", 3), leaf.In("snd_again", 1), leaf.In("snd_act_ei", p.EIW),
 		leaf.In("msg_rd", 1), leaf.In("msg_number", 24), leaf.Out("msg_valid", 1), leaf.Out("msg_length", p.offsetBits()), leaf.Out("msg_se", 1),
 		leaf.Out("msg_has_imm", 1), leaf.Out("msg_imm", 32), leaf.Out("msg_ce", 1), leaf.Out("msg_unit", p.UnitW),

@@ -115,6 +115,7 @@ type job struct {
 	left    int  // cycles to its end; 0: none
 	ack     bool // an answer
 	act     bool // an action
+	fuse    bool // what has left at once
 	moved   bool
 	message uint64
 	rest    uint64
@@ -220,15 +221,15 @@ func (b *bench) sample() {
 		b.job.put = append(b.job.put, b.Get("ack_psn"))
 	}
 	if j := &b.job; b.Is("snd_ack") || b.Is("snd_note") || b.Is("snd_fuse") {
-		j.left, j.ack, j.act = 3+b.rng.IntN(3), b.Is("snd_ack"), false
+		j.left, j.ack, j.act, j.fuse = 3+b.rng.IntN(3), b.Is("snd_ack"), false, b.Is("snd_fuse")
 		j.looking = false
 		j.notes += int(bit(b.Is("snd_note")))
 	} else if b.Is("snd_look") {
-		j.left, j.ack, j.act, j.looked = 3+b.rng.IntN(3), false, false, true
+		j.left, j.ack, j.act, j.fuse, j.looked = 3+b.rng.IntN(3), false, false, false, true
 		j.looking = true
 	} else if b.Is("snd_act") {
 		j.looking = false
-		j.left, j.ack, j.act = 3+b.rng.IntN(3), false, true
+		j.left, j.ack, j.act, j.fuse = 3+b.rng.IntN(3), false, true, false
 	}
 }
 
@@ -287,6 +288,7 @@ func (b *bench) tick() {
 	j := &b.job
 	ends := j.left == 1
 	b.SetBool("snd_done", ends)
+	b.SetBool("snd_next", ends && (j.ack || j.fuse))
 	if ends && j.looking {
 		b.SetBool("see_there", true)
 		b.Set("see_ei", uint64(b.group<<b.p.EPW|1))

@@ -19,7 +19,7 @@
 //               the cycle of the verdict. Whether a result is to leave at once is guessed for it as the look before found it; if it is wrong the
 //               work is killed, and put again in the next cycle at the earliest. So it is if SendMessage begins a job that may send
 //   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload that is not put
-//   pools       a message's slot is counted from the slot of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
+//   pools       a message's slot is counted from that of `start`, `head`. At the root of an AllReduce or Barrier one ring of 2N slots is both
 //               pools. A message is new if nobody has begun it: `top` is the first such
 //   slot        wr_* and slot_*: RecycleBuffer keeps {mark, length known, CE, SE, immediate, who has sent it to the end}; what it has of a
 //               message that is new counts for nothing
@@ -47,7 +47,7 @@
 `ifdef INC_MESSAGE_RANGES
 //   ranges      of an in-band group a message's first packet, or only one, belongs to the range by its endpoint's message, and a control behind it
 //               opens the next: ctl_open, when everything before is acknowledged, and while ctl_busy stands every endpoint of the group comes to
-//               the range's first message, one after the other, here and in SendMessage (snd_open), 6 cycles each. The control comes again
+//               the range's first message, one after the other, here and in SendMessage (snd_open), 7 cycles each. The control comes again
 //               then. No action is taken in between, and no group parked
 `endif
 //   reset       idle
@@ -338,6 +338,8 @@ module inc_check_message #(
     output wire [$clog2(MESSAGE_BYTES):0] ctx_open,
     output wire                ctx_wide,
     input  wire                snd_done,
+    // it ends an answer, or a job for what has left at once
+    input  wire                snd_next,
     input  wire                snd_stale,
     input  wire                snd_moved,
     input  wire [23:0]         snd_message,
@@ -539,7 +541,7 @@ module inc_check_message #(
 
     wire j_idle   = j_state == J_IDLE;
     // a job waits for SendMessage: an answer, or what has left at once; for a cycle or more, in which what it needs is read
-    reg  q_valid, q_old, q_fuse, q_is_ack, j_fuse, j_is_ack;
+    reg  q_valid, q_old, q_next, q_fuse, q_is_ack, j_fuse, j_is_ack;
     wire q_closed;                     // and none may: news of a pool goes first
     wire j_quiet  = j_idle && !q_valid;
     wire j_free   = j_quiet && !d_busy;
@@ -550,28 +552,37 @@ module inc_check_message #(
 `ifdef INC_MESSAGE_RANGES
     wire parks    = j_free && !begins && park_valid && !opened_reg && b_state == B_NONE && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid && !opened_reg;
-    wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !opened_reg && !(turn_reg && framed);
+    wire may_act  = j_free && !begins && !parks && !more_reg && act_valid && !opened_reg;
 `else
     wire parks    = j_free && !begins && park_valid && b_state == B_NONE && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid;
-    wire acts     = j_free && !begins && !parks && !more_reg && act_valid && !(turn_reg && framed);
+    wire may_act  = j_free && !begins && !parks && !more_reg && act_valid;
 `endif
-    wire j_takes  = begins || parks || acts;
+    wire acts     = may_act && !(turn_reg && framed);
+    wire j_parks  = parks;
 `else
     wire f_holds_b = 1'b0;
 `ifdef INC_MESSAGE_RANGES
-    wire acts     = j_free && !begins && !more_reg && act_valid && !opened_reg && !(turn_reg && framed);
+    wire may_act  = j_free && !begins && !more_reg && act_valid && !opened_reg;
 `else
-    wire acts     = j_free && !begins && !more_reg && act_valid && !(turn_reg && framed);
+    wire may_act  = j_free && !begins && !more_reg && act_valid;
 `endif
-    wire j_takes  = begins || acts;
+    wire acts     = may_act && !(turn_reg && framed);
+    wire j_parks  = 1'b0;
 `endif
     reg  j_ack;                        // the job is one that has waited, and frames go on
     wire j_aside  = j_ack || j_state == J_SEE;
     wire sends    = !j_aside && !j_idle;
     // there is an action, or may be when a NAK is through
-    wire act_near = act_soon || (q_valid && !q_fuse && !q_is_ack) || (j_ack && !j_idle && !j_fuse && !j_is_ack);
-    wire j_blocks = (!j_idle && !j_aside) || j_takes || (passed_reg && act_near);
+    reg  nak_near;
+    wire act_near = act_soon || nak_near;
+    // no frame is decided, though there is one: something is begun, or an action taken, or these go on
+`ifdef INC_MESSAGE_RANGES
+    wire act_calls = act_valid && !opened_reg;
+`else
+    wire act_calls = act_valid;
+`endif
+    wire j_blocks = (!j_idle && !j_aside) || (j_free && ((init_valid && init_clean) || (act_calls && !turn_reg))) || j_parks || (passed_reg && act_near);
 
     wire data_ready, rest_ready;
     wire goes     = framed && !more_reg && !j_blocks;
@@ -642,6 +653,7 @@ module inc_check_message #(
             d_too_long   <= b_too_long;
             d_up         <= b_up;
             d_down       <= b_down;
+            d_opens_b    <= b_data ? k_pipe_b : b_spreads || (b_self & b_parent_mask) == NOBODY;
 `ifdef INC_MESSAGE_RANGES
             d_in_range    <= b_in_range;
             d_opens       <= b_opens;
@@ -655,13 +667,12 @@ module inc_check_message #(
     // FIRST is 0, MIDDLE 1, LAST 2 and 3, ONLY 4 and 5; those with an odd number from 3 on have an immediate
     wire d_starts  = c_opcode[2:0] == 3'd0 || c_opcode[2];
     wire d_has_imm = c_opcode[0] && (c_opcode[1] || c_opcode[2]);
-    wire d_opens_b = d_data ? (!c_reduces && !c_spreads && c_parent_mask == NOBODY) || c_spreads || !d_up
-                            : c_spreads || (c_self & c_parent_mask) == NOBODY;
+    reg  d_opens_b;                    // the pool that data is of, or that an answer is of
 
     // ---- state: of endpoints, of pools, of groups ----
 
     localparam END_W  = 24 + 24 + OFF_W + 1 + 1 + 1 + 8 + 24;
-    localparam HEAD_W = 24 + SLOT_W;             // of a pool: start, and the slot it is in
+    localparam HEAD_W = 24 + SLOT_W + 1;         // of a pool: start, and how far the slot that it is in, in its ring, is ahead of it
     localparam TAIL_W = 2 * 24;                  // of a pool: the first message that nobody has begun, and done
 `ifdef INC_MESSAGE_RANGES
     localparam CTX_W  = 2 + 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
@@ -678,6 +689,8 @@ module inc_check_message #(
     wire              look_a  = a_go && a_data && !(b_go && b_needs) && cleared && !f_holds_b;
     wire              look_b  = late && cleared && !f_holds_b;
     wire              look    = look_a || look_b;
+    // what is looked up is read whether anything is or not, as long as nothing looked up is there that needs what was read
+    wire              look_re = b_state == B_NONE && cleared;
     wire              look_c  = f_state == F_READ && !f_holds_b && j_free;
     wire [EI_W-1:0]   look_ei    = late ? b_ei : a_ei;
     // where the tables keep an endpoint: those of the three frames, one that starts, one whose registers are written
@@ -702,14 +715,19 @@ module inc_check_message #(
     end
     wire [GRP_W-1:0]  look_group = late ? b_group : a_group;
 
-    // the group of the job, or of the one that comes next
+    // the group of the job, or of the one that comes next: an action, if it may be taken, or what follows from a frame that is decided
     reg  [EI_W-1:0]   j_ei;
     wire [GRP_W-1:0]  j_group;
+`ifdef INC_MESSAGE_RANGES
+    wire              act_next = act_valid && !d_busy && !opened_reg && !(turn_reg && framed);
+`else
+    wire              act_next = act_valid && !d_busy && !(turn_reg && framed);
+`endif
 `ifdef INC_PARK
     wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
-    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : q_valid ? q_group : parks ? park_group : acts ? act_group : c_group;
+    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : q_valid ? q_group : parks ? park_group : act_next ? act_group : c_group;
 `else
-    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : q_valid ? q_group : acts ? act_group : c_group;
+    wire [GRP_W-1:0]  next_group = !j_idle ? j_group : q_valid ? q_group : act_next ? act_group : c_group;
 `endif
 
     wire              end_we;
@@ -733,7 +751,7 @@ module inc_check_message #(
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(13 - MTU_LOW), .ADDR_W(INDEX_W)) u_path_mtu (
         .clk(clk), .we(tbl_ep_we && tbl_there && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_at),
         .wdata(tbl_data[F_EP_PATH_MTU_BYTES + MTU_LOW +: W_EP_PATH_MTU_BYTES - MTU_LOW]),
-        .re(look), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
+        .re(look_re), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
     wire [END_W-1:0] end_first = {{(END_W-48){1'b0}}, init_psn, rq_psn};
 `ifdef INC_MESSAGE_RANGES
     // who begins a range comes to its first message, in no cycle of a frame's; the one that opened it has left C, and no other has come
@@ -745,29 +763,32 @@ module inc_check_message #(
         .ei(j_ei), .index(range_at), .present(range_there));
     wire             ends_we   = end_we || init_ends || (renumbers && range_there);
     wire [INDEX_W-1:0] end_at  = init_take ? init_at : renumbers ? range_at : c_at;
-    wire             ends_re   = look || j_state == J_RANGE;
+    wire             ends_re   = look_re || j_state == J_RANGE;
     wire [INDEX_W-1:0] read_at = j_state == J_RANGE ? range_at : look_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : renumbers ? {end_read[END_W-1:48], range_first, end_read[23:0]} : end_next;
 `else
     wire             ends_we   = end_we || init_ends;
     wire [INDEX_W-1:0] end_at  = init_take ? init_at : c_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : end_next;
-    wire             ends_re   = look;
+    wire             ends_re   = look_re;
     wire [INDEX_W-1:0] read_at = look_at;
 `endif
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_ends (
         .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(ends_re), .raddr(read_at), .rdata(end_read));
     // start of both pools, for the frame and for the job; what else there is of them
-    wire [2*HEAD_W-1:0] heads_first = {2{{SLOT_W{1'b0}}, init_psn}};
+    function [HEAD_W-1:0] first_head(input [23:0] message);
+        first_head = {{(SLOT_W+1){1'b0}} - message[SLOT_W:0], message};
+    endfunction
+    wire [2*HEAD_W-1:0] heads_first = {2{first_head(init_psn)}};
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
-        .re(look || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
+        .re(look_re || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_job_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
         .re(1'b1), .raddr(next_group), .rdata(j_heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
         .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
-        .re(look), .raddr(look_group), .rdata(tails_read));
+        .re(look_re), .raddr(look_group), .rdata(tails_read));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_job_tails (
         .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
         .re(1'b1), .raddr(next_group), .rdata(j_tails));
@@ -775,7 +796,7 @@ module inc_check_message #(
     wire [SLOT_W-1:0] tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
-        .re(look), .raddr(look_group), .rdata({pipe_set, pipe_n}));
+        .re(look_re), .raddr(look_group), .rdata({pipe_set, pipe_n}));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_job_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re(1'b1), .raddr(next_group), .rdata({j_pipe_set, j_pipe_n}));
@@ -801,7 +822,7 @@ module inc_check_message #(
             inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_sib_index (
                 .ei(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .index(sib_at), .present(sib_there));
             inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_siblings (
-                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look && sib_there), .raddr(sib_at), .rdata(sib_read));
+                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look_re && sib_there), .raddr(sib_at), .rdata(sib_read));
         end else begin : gen_no_siblings
             assign sib_read = {END_W{1'b0}};
         end
@@ -812,7 +833,7 @@ module inc_check_message #(
     reg [END_W-1:0]   end_fresh_word;
     reg [2*TAIL_W-1:0] tails_fresh_word;
     always @(posedge clk) begin
-        if (look) begin
+        if (look_re) begin
             end_fresh        <= end_we && c_ei == look_ei;
             sib_fresh        <= end_we && c_ei == (look_ei ^ {{(EI_W-1){1'b0}}, 1'b1});
             end_fresh_word   <= end_next;
@@ -843,14 +864,15 @@ module inc_check_message #(
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
     reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
+    reg  [SLOT_W-1:0] k_behind, k_before;                // N slots behind the group's first, and before it
     wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
     wire              b_opens_b = b_root || b_spreads || !b_up;
+    wire [SLOT_W-1:0] b_n       = pipe_set ? pipe_n : b_half;
     wire              f_root    = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
     wire [MASK_W-1:0] f_outs    = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
     wire [HEAD_W-1:0] f_head    = (f_state == F_START ? k_pipe_b : b_opens_b) ? heads[HEAD_W +: HEAD_W] : heads[0 +: HEAD_W];
     wire [TAIL_W-1:0] f_tail    = b_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
     wire [23:0]       f_start   = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
-    wire [SLOT_W:0]   f_off_low = e_message[SLOT_W:0] - f_start[SLOT_W:0];
 `ifdef INC_RELEASE
     reg  [MASK_W-1:0] f_releases;
     integer           r;
@@ -880,12 +902,13 @@ module inc_check_message #(
 
     // where it is in the ring, and where the pool's ring is among the group's slots
     wire [SLOT_W:0]   ring     = k_root ? {k_n, 1'b0} : {1'b0, k_n};
-    wire [SLOT_W:0]   k_round  = k_at - ring;
-    wire [SLOT_W-1:0] k_shift  = k_pipe_b && !k_root ? k_n : {SLOT_W{1'b0}};
-    wire [SLOT_W-1:0] k_index  = (k_at >= ring ? k_round[SLOT_W-1:0] : k_at[SLOT_W-1:0]) + k_shift;
     reg  [SLOT_W-1:0] slot_reg;        // its word
     reg  [SLOT_W-1:0] place_reg;       // its payload
-    wire [SLOT_W-1:0] slot_at = k_base + k_index;
+    wire              k_second = k_pipe_b && !k_root;
+    wire [SLOT_W-1:0] k_first  = k_second ? k_behind : k_base;
+    wire [SLOT_W-1:0] k_again  = k_second ? k_base : k_root ? k_before - k_n : k_before;
+    wire [SLOT_W+1:0] k_beyond = {1'b0, k_at} - {1'b0, ring};
+    wire [SLOT_W-1:0] slot_at  = !k_beyond[SLOT_W+1] ? k_again + k_at[SLOT_W-1:0] : k_first + k_at[SLOT_W-1:0];
 
     // ---- data: first the packet, then its message ----
 
@@ -895,7 +918,8 @@ module inc_check_message #(
     wire [15:0]      length   = {{(16-LEN_W){1'b0}}, c_plen};
     wire [15:0]      mtu      = {3'd0, path_mtu};
 
-    reg  [OFF_W-1:0] to_reg;
+    reg  [OFF_W-1:0] to_reg, offset_reg;                 // offset_reg is e_offset, from B_PLACE on
+    reg              inside_reg;
     reg              f_wrong_role, f_behind, f_ahead, f_refused, f_partial, f_fresh, f_near, f_ring, f_moved, f_full;
 `ifdef INC_PARK
     reg              f_parked;
@@ -904,13 +928,13 @@ module inc_check_message #(
 `ifdef INC_MESSAGE_RANGES
     reg              f_drained, is_contrary, is_astray, is_bad_control, is_no_role, is_opener;
 `endif
-    reg              r_size, r_length, r_mismatch, r_completes, r_answers;
-    reg  [OFF_W-1:0] r_mark;
+    reg              r_size, r_length, r_longer, r_mismatch, r_completes, r_fusable, r_answers, r_filled;
 
     // what else is known of it in C, at F_JUDGE
-    wire [OFF_W:0]   to        = {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
-    wire             f_order   = d_starts == e_inside;
-    wire             f_segment = d_ends ? length > mtu || (length == 16'd0 && !d_starts) : length != mtu;
+    wire [OFF_W:0]   to        = {1'b0, offset_reg} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
+    wire             f_order   = d_starts == inside_reg;
+    wire [16:0]      spare     = {1'b0, mtu} - {1'b0, length};
+    wire             f_segment = d_ends ? spare[16] || (length == 16'd0 && !d_starts) : (length ^ mtu) != 16'd0;
 `ifdef INC_MESSAGE_RANGES
     wire             wrong_role = !d_up && !d_down && !c_ranged;
     wire             f_outside = c_ranged && d_starts && ((!d_up && !d_down) || f_left == 24'd0);
@@ -948,11 +972,14 @@ module inc_check_message #(
     // the slot as it stands; of a new message there is nothing
     wire             known = !f_fresh && slot_complete;
     wire [OFF_W-1:0] old_mark  = f_fresh ? {OFF_W{1'b0}} : slot_tag[OFF_W-1:0];
+    wire [OFF_W+1:0] over      = {2'b00, old_mark} - {1'b0, to}, under = {1'b0, to} - {2'b00, old_mark};      // below 0: it goes beyond the mark, or not so far
     wire [MASK_W-1:0] old_mask = f_fresh ? NOBODY : slot_mask;
     wire [31:0]      imm       = d_has_imm ? c_ext : 32'd0;
     wire [MASK_W-1:0] new_mask = d_ends ? old_mask | c_self : old_mask;
+    wire             ends_it   = d_ends && (!d_up || (new_mask & c_in_mask) == c_in_mask);
     reg              old_known, old_se, old_has_imm, old_ce;
     reg  [31:0]      old_ext;
+    reg  [OFF_W-1:0] mark_reg;
     reg  [MASK_W-1:0] mask_reg;
 
     // what comes next, if it is taken
@@ -1009,18 +1036,19 @@ module inc_check_message #(
             k_root       <= b_root;
             k_pipe_b     <= b_opens_b;
             k_base       <= b_base;
-            k_n          <= pipe_set ? pipe_n : b_half;
+            k_n          <= b_n;
             k_wide       <= HALVES != 0 && b_dtype[1] != b_dtype[0];
             k_top        <= f_top;
             k_done       <= f_done;
             k_lead       <= e_message - f_done;
-            k_at         <= {1'b0, f_head[24 +: SLOT_W]} + f_off_low;
+            k_at         <= e_message[SLOT_W:0] + f_head[24 +: SLOT_W+1];
+            k_behind     <= b_base + b_n;
+            k_before     <= b_base - b_n;
             k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
             f_behind     <= behind;
             f_ahead      <= ahead;
             f_refused    <= e_refused;
             f_partial    <= !b_whole;
-            f_fresh      <= e_message == f_top;
         end
         if (b_state == B_LOOK || f_state == F_START) begin
             k_off        <= e_message - f_start;
@@ -1031,8 +1059,9 @@ module inc_check_message #(
             f_moved      <= past_done[23];
         end
         if (b_state == B_PLACE) begin
+            f_fresh      <= e_message == k_top;
             slot_reg     <= slot_at;
-            place_reg    <= k_wide ? slot_at + k_index : slot_at;
+            place_reg    <= k_wide ? (slot_at << 1) - k_base : slot_at;
         end
         if (f_state == F_JUDGE) begin
             f_wrong_role <= wrong_role;
@@ -1067,10 +1096,13 @@ module inc_check_message #(
             to_reg      <= to[OFF_W-1:0];
             unit_reg    <= next_unit[UNIT_W-1:0];
             r_size      <= to > {1'b0, LONGEST};
-            r_length    <= (known && to > {1'b0, old_mark}) || (d_ends && to < {1'b0, old_mark});
-            r_mark      <= to > {1'b0, old_mark} ? to[OFF_W-1:0] : old_mark;
-            r_mismatch  <= d_ends && known && (slot_se != c_se || slot_opcode[0] != d_has_imm || slot_ext != imm);
-            r_completes <= d_ends && (!d_up || (new_mask & c_in_mask) == c_in_mask);
+            r_length    <= (known && over[OFF_W+1]) || (d_ends && under[OFF_W+1]);
+            r_longer    <= over[OFF_W+1];
+            r_filled    <= c_words != {WORDS_W{1'b0}};
+            r_mismatch  <= d_ends && known && (slot_se != c_se || slot_opcode[0] != d_has_imm || (d_has_imm && slot_ext != c_ext));
+            mark_reg    <= old_mark;
+            r_completes <= ends_it;
+            r_fusable   <= ends_it && (!k_root || f_near);
             r_answers   <= d_ends || more_unanswered >= cfg_ack_every;
             adds_reg    <= rounded[OFF_W] ? {(IN_W+1){1'b0}} : rounded[PLACE_W +: IN_W+1];
             old_known   <= known;
@@ -1080,6 +1112,8 @@ module inc_check_message #(
             old_ce      <= !f_fresh && slot_ce;
             mask_reg    <= new_mask;
         end
+        offset_reg      <= e_offset;
+        inside_reg      <= e_inside;
         less_reg        <= {1'b0, e_offset} - {{(OFF_W+1-PLACE_W){1'b0}}, {PLACE_W{1'b1}}};
         psn_up          <= e_psn + 24'd1;
         psn_down        <= e_psn - 24'd1;
@@ -1092,22 +1126,26 @@ module inc_check_message #(
 
     // ---- what data does, when there is room for it ----
 
-    wire ans_ack = is_duplicate || (is_taken && (r_answers || frm_asks));
+    reg  asks_reg;                     // known before the verdict
+    wire ans_ack = is_duplicate || (is_taken && (r_answers || asks_reg));
     wire ans_nak = is_gap && !e_nak_sent;
     wire ans_rnr = is_full && cfg_rnr;
     wire ans_cnp = is_full && cfg_cnp && d_host;
     wire answers = ans_ack || ans_nak || ans_rnr || is_invalid;
-    wire has_work = is_taken && c_words != {WORDS_W{1'b0}};
+    wire has_work = is_taken && r_filled;
     wire completes = is_taken && r_completes;
-    wire f_peeks;                      // more of the message that is to be complete next may leave
+    wire may_peek;                     // more of the message that is to be complete next may leave, if it is taken
+    wire f_peeks  = is_taken && may_peek;
     // room, or none, is not sure while an acknowledgement ahead is on its way to start; nor whether it may be sent when it is complete
 `ifdef INC_PARK
-    wire unsure  = k_old && ((is_full && !f_parked) || (completes && k_root && !f_near));
+    wire full_unsure = k_old && is_full && !f_parked;
     wire counted = is_duplicate || is_gap || (is_full && !f_parked) || is_taken;
 `else
-    wire unsure  = k_old && (is_full || (completes && k_root && !f_near));
+    wire full_unsure = k_old && is_full;
     wire counted = is_duplicate || is_gap || is_full || is_taken;
 `endif
+    wire ends_unsure = k_old && r_completes && !r_fusable;
+    wire unsure  = full_unsure || (is_taken && ends_unsure);
 `ifdef INC_RELEASE
     wire hears   = ((c_self & f_outs) != NOBODY && !(c_reduces && d_opens_b)) || (c_self & f_releases) != NOBODY;
 `else
@@ -1124,18 +1162,21 @@ module inc_check_message #(
     // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
     // then added and sent in one pass. Who completes a message waits for a look at that.
     reg  seen_reg, fuses_reg;
-    wire may_fuse = completes && (!k_root || f_near);
+    wire may_fuse = is_taken && r_fusable;
     reg  put_reg, emits_reg;           // its work is put, and not decided; it emits too
-    wire mistaken = put_reg && may_fuse && seen_reg && emits_reg != fuses_reg;
+    wire mistaken = put_reg && r_fusable && seen_reg && emits_reg != fuses_reg;    // what is put is taken
     wire fusing   = may_fuse && seen_reg && fuses_reg;
     // What may complete one is looked at early if its verdict is not there yet.
-    wire looks    = j_quiet && !j_takes && c_valid && f_data && !unsure && may_fuse && !seen_reg;
-    wire sendable = j_quiet || !(completes || f_peeks) || (fusing && !q_valid && !q_closed);
-    assign data_ready = f_data && !unsure && (tx_room || !(answers || ans_cnp)) && (put_reg ? !mistaken : !(has_work && work_held))
+    wire looks    = j_quiet && !begins && !j_parks && !acts && c_valid && f_data && !unsure && may_fuse && !seen_reg;
+    // Whether it is taken is known last, so both ways are looked at.
+    wire sendable    = j_quiet || !(r_completes || may_peek) || (r_fusable && seen_reg && fuses_reg && !q_valid && !q_closed);
+    wire taken_ready = !ends_unsure && (tx_room || !(r_answers || asks_reg)) && (put_reg ? !mistaken : !(r_filled && work_held))
+                       && sendable && (!r_fusable || seen_reg);
+    wire other_ready = !full_unsure && (tx_room || !(is_duplicate || ans_nak || ans_rnr || ans_cnp || is_invalid));
 `ifdef INC_MESSAGE_RANGES
-                        && sendable && (j_free || !is_opening) && (!may_fuse || seen_reg);
+    assign data_ready = f_data && (is_taken ? taken_ready : other_ready) && (j_free || !is_opening);
 `else
-                        && sendable && (!may_fuse || seen_reg);
+    assign data_ready = f_data && (is_taken ? taken_ready : other_ready);
 `endif
 `ifdef INC_MESSAGE_RANGES
     // an answer that is out of its range is counted as one that SendMessage calls stale is, so not in one cycle with that
@@ -1185,7 +1226,10 @@ module inc_check_message #(
             turn_reg <= 1'b1;
         end
         passed_reg <= act_near && !acts && (passed_reg || c_done);
+        nak_near   <= (q_valid && !q_fuse && !q_is_ack) || (j_ack && !j_idle && !j_fuse && !j_is_ack);
+        asks_reg   <= frm_asks;
         if (rst) begin
+            nak_near   <= 1'b0;
             b_state    <= B_NONE;
             f_state    <= F_NONE;
             more_reg   <= 1'b0;
@@ -1216,7 +1260,7 @@ module inc_check_message #(
 
     assign wr_en       = commits && is_taken;
     assign wr_slot     = slot_reg;
-    assign wr_tag      = {{(24-OFF_W){1'b0}}, r_mark};
+    assign wr_tag      = {{(24-OFF_W){1'b0}}, r_longer ? to_reg : mark_reg};
     assign wr_mask     = mask_reg;
     assign wr_complete = old_known || d_ends;
     assign wr_opcode   = {7'd0, old_known ? old_has_imm : d_has_imm};
@@ -1327,6 +1371,7 @@ module inc_check_message #(
     always @(posedge clk) begin
         q_valid <= (q_valid && !q_takes) || hands || fuses;
         q_old   <= q_valid && !q_takes && (j_idle || q_group == j_group);
+        q_next  <= q_valid && !q_takes && q_group == j_group && (j_fuse || q_fuse || q_ei != j_ei);
         if (!q_valid) begin
             q_ei         <= frame_ei;
             q_fuse       <= d_data;
@@ -1353,6 +1398,7 @@ module inc_check_message #(
         if (rst) begin
             q_valid <= 1'b0;
             q_old   <= 1'b0;
+            q_next  <= 1'b0;
         end
     end
 
@@ -1468,12 +1514,12 @@ module inc_check_message #(
     reg  [SLOT_W:0]   m_at;
     reg  [SLOT_W-1:0] m_slot, m_payload;
     wire [SLOT_W:0]   m_ring  = j_root ? {j_n, 1'b0} : {1'b0, j_n};
-    wire [SLOT_W:0]   m_round = m_at - m_ring;
     wire [SLOT_W-1:0] m_shift = j_pipe_b && !j_root ? j_n : {SLOT_W{1'b0}};
-    wire [SLOT_W-1:0] m_index = (m_at >= m_ring ? m_round[SLOT_W-1:0] : m_at[SLOT_W-1:0]) + m_shift;
-    wire [SLOT_W-1:0] m_slot_at = j_base + m_index;
+    // as k_first and k_again, a cycle before they are needed
+    reg  [SLOT_W-1:0] m_first, m_again;
+    wire [SLOT_W+1:0] m_beyond = {1'b0, m_at} - {1'b0, m_ring};
+    wire [SLOT_W-1:0] m_slot_at = !m_beyond[SLOT_W+1] ? m_again + m_at[SLOT_W-1:0] : m_first + m_at[SLOT_W-1:0];
     wire [SLOT_W:0]   m_number = j_state == J_PEEK ? j_done[SLOT_W:0] : msg_number[SLOT_W:0];
-    wire [SLOT_W:0]   m_off    = m_number - j_start[SLOT_W:0];
     wire [UNIT_W:0]   m_unit   = {{(UNIT_W+1-SLOT_W){1'b0}}, m_payload} << IN_W;
 
     assign m_look    = m_look_reg;
@@ -1486,10 +1532,12 @@ module inc_check_message #(
         m_look_reg  <= m_place_reg;
         m_take_reg  <= m_look_reg;
         m_valid_reg <= m_take_reg;
-        m_at        <= {1'b0, j_head[24 +: SLOT_W]} + m_off;
+        m_at        <= m_number + j_head[24 +: SLOT_W+1];
+        m_first     <= j_base + m_shift;
+        m_again     <= j_base + m_shift - m_ring[SLOT_W-1:0];
         if (m_place_reg) begin
             m_slot    <= m_slot_at;
-            m_payload <= j_wide ? m_slot_at + m_index : m_slot_at;
+            m_payload <= j_wide ? (m_slot_at << 1) - j_base : m_slot_at;
         end
         if (m_take_reg) begin
             msg_length  <= slot_tag[OFF_W-1:0];
@@ -1540,7 +1588,7 @@ module inc_check_message #(
                 .init_take      (here_init),
                 .init_group     (init_group),
                 .init_psn       (first_here),
-                .ack_rd         (look),
+                .ack_rd         (look_re),
                 .ack_group      (look_group),
                 .ack_self       (ahead_of ? b_self : c_self),
                 .ack_mask       (ahead_of ? b_taken : c_taken),
@@ -1595,13 +1643,13 @@ module inc_check_message #(
                 end
             end
 
-            assign f_peeks   = is_taken && !r_completes && !k_whole && here != NO_UNIT;
+            assign may_peek  = !r_completes && !k_whole && least != {k_done[23-IN_W:0], {IN_W{1'b0}}};      // not 0 units of it
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
             wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
         end else begin : gen_whole
             assign open      = {(IN_W+1){1'b0}};
-            assign f_peeks   = 1'b0;
+            assign may_peek  = 1'b0;
             assign more_open = 1'b0;
             wire unused_whole = &{1'b0, k_whole, j_closes};
         end
@@ -1620,12 +1668,12 @@ module inc_check_message #(
     // An answer that moves a root's pool which has more done than it could move is followed by news of the pool; no other comes between.
     assign q_closed = !j_idle && !(j_sends && j_ack && (j_fuse || !capped));
     // Behind one of its group that ends the next may begin in the cycle of that; an answer of the same endpoint is for what that has written.
-    assign q_chains = j_ack && j_sends && snd_done && !(snd_moved && capped) && q_group == j_group && (j_fuse || q_fuse || q_ei != j_ei);
-    assign q_takes  = q_old && (j_idle || q_chains);
+    assign q_chains = q_next && j_ack && j_sends && snd_next && !(snd_moved && capped);
+    assign q_takes  = (q_old && j_idle) || q_chains;
 
     assign snd_ack    = q_takes && !q_fuse;
     assign snd_act    = j_state == J_LOOK;
-    assign snd_note   = notes || j_state == J_NOTE;
+    assign snd_note   = j_state == J_NOTE;
 `ifdef INC_MESSAGE_RANGES
     assign snd_open   = renumbers;
 `endif
@@ -1655,15 +1703,15 @@ module inc_check_message #(
             J_IDLE:
 `ifdef INC_PARK
 `ifdef INC_MESSAGE_RANGES
-                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : range_opens ? J_RANGE : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : range_opens ? J_RANGE : q_takes ? J_SEND : notes ? J_NOTE : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `else
-                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : parks ? J_PARK : acts ? J_LOOK : q_takes ? J_SEND : notes ? J_NOTE : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `endif
 `else
 `ifdef INC_MESSAGE_RANGES
-                j_state <= begins ? J_INIT : acts ? J_LOOK : range_opens ? J_RANGE : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : acts ? J_LOOK : range_opens ? J_RANGE : q_takes ? J_SEND : notes ? J_NOTE : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `else
-                j_state <= begins ? J_INIT : acts ? J_LOOK : q_takes || notes ? J_SEND : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
+                j_state <= begins ? J_INIT : acts ? J_LOOK : q_takes ? J_SEND : notes ? J_NOTE : peeks ? J_PEEK : looks ? J_SEE : J_IDLE;
 `endif
 `endif
             J_LOOK:  j_state <= J_SEND;
@@ -1690,16 +1738,17 @@ module inc_check_message #(
 
     // ---- an acknowledgement moves the start of its pool, some cycles behind it ----
 
-    wire             answered = j_ack && !j_fuse && j_sends && snd_done;
+    wire             answered = j_ack && !j_fuse && j_sends && snd_next;
     reg              j_first;          // the first cycle of an answer's job
     reg  [MASK_W-1:0] acks_self, acks_mask;
-    reg              d1_valid, d2_valid, d3_valid, d4_valid, d5_valid, d6_valid, d_root, d_pipe_b, one_moved;
+    reg              d1_valid, d2_valid, d3_valid, d4_valid, d5_valid, d6_valid, d_late, d_root, d_pipe_b, one_moved;
     reg  [GRP_W-1:0] d_group;
     // the same a cycle later, and two: the next answer may be there by then
     reg              was_root, once_root, was_pipe_b;
     reg  [GRP_W-1:0] was_group, once_group;
     reg  [SLOT_W-1:0] was_n;
-    reg  [SLOT_W-1:0] d_n, d_at;
+    reg  [SLOT_W-1:0] d_n;
+    reg  [SLOT_W:0]  d_at;
     reg  [2*HEAD_W-1:0] d_heads;
     reg  [23:0]      d_done, acked_last, start_last, start_next, steps_less, span_was, span_is, move_was, move_is, freed_less, freed, wipe_reg;
     // the least that an out endpoint has not acknowledged
@@ -1707,13 +1756,14 @@ module inc_check_message #(
     wire [HEAD_W-1:0] d_head    = d_pipe_b ? d_heads[HEAD_W +: HEAD_W] : d_heads[0 +: HEAD_W];
     wire [23:0]      d_start    = d_head[23:0];
     wire [SLOT_W:0]  d_ring     = d_root ? {d_n, 1'b0} : {1'b0, d_n};
-    wire [SLOT_W:0]  head_on    = {1'b0, d_head[24 +: SLOT_W]} + steps_less[SLOT_W:0] + {{SLOT_W{1'b0}}, 1'b1};
-    wire [SLOT_W:0]  head_round = head_on - d_ring;
+    wire [SLOT_W:0]  d_ahead    = d_head[24 +: SLOT_W+1];
+    wire [SLOT_W:0]  head_on    = start_next[SLOT_W:0] + d_ahead;
+    wire [SLOT_W+1:0] head_past = {1'b0, head_on} - {1'b0, d_ring};
     wire [23:0]      d_wide_n   = {{(24-SLOT_W){1'b0}}, was_n};
     wire [HEAD_W-1:0] head_next = {d_at, start_next};
-    wire             wipes      = wipe_reg != 24'd0;
+    reg              wipes;            // no two cycles in a row
 
-    assign d_busy    = d1_valid || d2_valid || d3_valid || d4_valid;
+    assign d_busy    = d1_valid || d_late;
 `ifdef INC_MESSAGE_RANGES
     assign ack_rd    = j_first || j_state == J_RANGE;
 `else
@@ -1745,18 +1795,18 @@ module inc_check_message #(
     assign heads_group  = park_take ? park_group : was_group;
 `endif
 `ifdef INC_MESSAGE_RANGES
-    assign heads_next   = range_opens ? {2{{SLOT_W{1'b0}}, range_first}}
-                          : park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
+    assign heads_next   = range_opens ? {2{first_head(range_first)}}
+                          : park_take ? {first_head(j_heads[HEAD_W +: 24]), first_head(j_heads[0 +: 24])}
                           : was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `else
-    assign heads_next   = park_take ? {{SLOT_W{1'b0}}, j_heads[HEAD_W +: 24], {SLOT_W{1'b0}}, j_heads[0 +: 24]}
+    assign heads_next   = park_take ? {first_head(j_heads[HEAD_W +: 24]), first_head(j_heads[0 +: 24])}
                           : was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `endif
 `else
 `ifdef INC_MESSAGE_RANGES
     assign heads_we     = d4_valid || range_opens;
     assign heads_group  = range_opens ? c_group : was_group;
-    assign heads_next   = range_opens ? {2{{SLOT_W{1'b0}}, range_first}}
+    assign heads_next   = range_opens ? {2{first_head(range_first)}}
                           : was_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
 `else
     assign heads_we     = d4_valid;
@@ -1774,10 +1824,11 @@ module inc_check_message #(
     end
 
 `endif
-    // Slots freed are those that start passes, and those that a root moves; counted one a cycle.
+    // Slots freed are those that start passes, and those that a root moves; counted one every other cycle.
     always @(posedge clk) begin
         j_first    <= snd_ack;
         d1_valid   <= answered && snd_moved;
+        d_late     <= d1_valid || d2_valid || d3_valid;
         d2_valid   <= d1_valid;
         d3_valid   <= d2_valid;
         d4_valid   <= d3_valid;
@@ -1816,7 +1867,7 @@ module inc_check_message #(
             start_next <= start_last + 24'd1;
             steps_less <= start_last - d_start;
         end
-        d_at       <= head_on >= d_ring ? head_round[SLOT_W-1:0] : head_on[SLOT_W-1:0];
+        d_at       <= !head_past[SLOT_W+1] ? d_ahead - d_ring : d_ahead;
         span_was   <= d_done - d_start;
         span_is    <= d_done - start_next;
         move_was   <= span_was > d_wide_n ? d_wide_n : span_was;
@@ -1824,16 +1875,19 @@ module inc_check_message #(
         freed_less <= was_root ? (steps_less << 1) + 24'd2 : steps_less + 24'd1;
         freed      <= once_root ? freed_less + move_is - move_was : freed_less;
         one_moved  <= commits && completes && k_root && f_near;
+        wipes      <= wipe_reg != 24'd0 && !wipes;
         wipe_reg   <= wipe_reg + (d6_valid ? freed : 24'd0) + {23'd0, one_moved} - {23'd0, wipes};
         if (rst) begin
             j_first   <= 1'b0;
             d1_valid  <= 1'b0;
+            d_late    <= 1'b0;
             d2_valid  <= 1'b0;
             d3_valid  <= 1'b0;
             d4_valid  <= 1'b0;
             d5_valid  <= 1'b0;
             d6_valid  <= 1'b0;
             one_moved <= 1'b0;
+            wipes     <= 1'b0;
             wipe_reg  <= 24'd0;
         end
     end
@@ -1975,7 +2029,7 @@ module inc_check_message #(
 
     reg [COUNTERS-1:0] count_reg;
     wire passes = decided && c_passed;
-    wire is     = passes && f_data;
+    wire is     = data_goes && c_passed;
 
 `ifdef INC_MESSAGE_RANGES
     // by the roles that hold now; who hears a Reduce alone is its parent
@@ -2049,8 +2103,7 @@ module inc_check_message #(
     assign count = count_reg;
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
-                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_round, head_round,
-                         m_round, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

@@ -52,6 +52,7 @@ func newRanging(t *testing.T, release int) *ranging {
 // tick passes a cycle, with SendMessage as far as it matters: a job takes 4.
 func (b *ranging) tick() {
 	b.SetBool("snd_done", b.left == 1)
+	b.SetBool("snd_next", b.left == 1)
 	b.left = max(b.left-1, 0)
 	b.Clock()
 	if b.release && b.Is("rng_we") {

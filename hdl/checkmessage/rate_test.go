@@ -31,7 +31,7 @@ func (b *parking) stream(kinds []bool, row int) int {
 			}
 		}
 		b.set(map[string]uint64{"b_valid": bit(there(inB)), "c_valid": bit(there(inC)), "vrd_valid": bit(there(inC)), "a_ei": uint64(next / row % 2),
-			"a_data": bit(next < len(kinds) && kinds[next]), "snd_done": bit(left == 1), "b_go": 0, "a_go": 0})
+			"a_data": bit(next < len(kinds) && kinds[next]), "snd_done": bit(left == 1), "snd_next": bit(left == 1), "b_go": 0, "a_go": 0})
 		b.Settle()
 		leaves := b.Is("c_leaves")
 		goes := there(inB) && age > 0 && b.Is("c_free") && (!there(inC) || leaves)
@@ -109,7 +109,7 @@ func TestSeenBefore(t *testing.T) {
 				if cycle > 4 {
 					b.Set("vrd_valid", bit(cycle >= 5+delay))
 				}
-				b.Set("snd_done", bit(left == 1))
+				b.set(map[string]uint64{"snd_done": bit(left == 1), "snd_next": bit(left == 1 && !looking)})
 				if left == 1 && looking || since == 1 && nak {
 					b.Set("see_there", bit(left == 1 && looking))
 				}

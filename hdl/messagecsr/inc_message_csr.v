@@ -112,6 +112,7 @@ module inc_message_csr #(
 );
 
     localparam GRP_W = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam AT_W  = GROUPS > 1 ? $clog2(GROUPS) : 1;     // bits that tell registers of groups apart
     // contract: registers 1
     localparam F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0, W_GROUP_PARENT_ENDPOINT = 8,
                F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0, F_GROUP_MESSAGES_RELEASE = 1,
@@ -179,8 +180,9 @@ module inc_message_csr #(
     wire [5:0]        w_group;
     wire [64:0]       enabled = {{(65-GROUPS){1'b0}}, grp_enable};
     wire              w_locked = (w_to[1] || w_to[2] || w_to[4]) && enabled[{1'b0, w_group}];
-    wire              w_does  = w_state == W_ACT && strb_reg == 4'hF && !w_locked;
-    wire              w_own_ep = w_does && w_to[4] && {1'b0, w_ei[EP_W-1:0]} < MASK_COUNT;
+    reg               w_legal, w_there;        // it may be written, and is a word of an endpoint that there is
+    wire              w_does  = w_state == W_ACT && w_legal;
+    wire              w_own_ep = w_state == W_ACT && w_there;
     generate
         if (EI_W > EP_W) begin : gen_write_group
             wire [EI_W+5:0] wide_ei = {6'd0, w_ei};
@@ -228,6 +230,8 @@ module inc_message_csr #(
                 end
             end
             W_LOOK: begin
+                w_legal   <= strb_reg == 4'hF && !w_locked;
+                w_there   <= strb_reg == 4'hF && !w_locked && w_to[4] && {1'b0, w_ei[EP_W-1:0]} < MASK_COUNT;
                 passes_aw <= w_to == 5'd0;
                 passes_w  <= w_to == 5'd0;
                 w_state   <= w_to == 5'd0 ? W_PASS : W_ACT;
@@ -250,7 +254,7 @@ module inc_message_csr #(
                 end
             end
         endcase
-        if (w_does && waddr == AT_ACK_EVERY) begin
+        if (w_does && w_to[0] && waddr[2:0] == AT_ACK_EVERY[2:0]) begin
             ack_every_reg <= w_reg[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS];
         end
         if (rst) begin
@@ -354,10 +358,10 @@ module inc_message_csr #(
                 if (here && tbl_word == WORD_GROUP_PARENT) begin
                     parent_reg <= {tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]};
                 end
-                if (w_does && w_to[1] && waddr[5:0] == g[5:0]) begin
+                if (w_does && w_to[1] && waddr[AT_W-1:0] == g[AT_W-1:0]) begin
                     messages_reg[2*g +: 2] <= w_reg[1:0];
                 end
-                if (w_does && w_to[2] && waddr[5:0] == g[5:0]) begin
+                if (w_does && w_to[2] && waddr[AT_W-1:0] == g[AT_W-1:0]) begin
                     release_reg[23*g +: 23] <= w_reg[F_GROUP_RELEASE_MESSAGES +: W_GROUP_RELEASE_MESSAGES];
                 end
                 if (rst) begin
@@ -424,15 +428,16 @@ module inc_message_csr #(
         value = 32'd0;
         k     = 0;
         if (r_to[0]) begin
-            case (raddr)
-                AT_PARAM_MODE:            value = 32'd1;
-                AT_PARAM_MESSAGE_BYTES:   value = MESSAGE_BYTES;
-                AT_PARAM_WINDOW_MESSAGES: value = WINDOW;
-                default:                  value[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS] = ack_every_reg;
+            // they differ in these bits
+            case (raddr[4:0])
+                AT_PARAM_MODE[4:0]:            value = 32'd1;
+                AT_PARAM_MESSAGE_BYTES[4:0]:   value = MESSAGE_BYTES;
+                AT_PARAM_WINDOW_MESSAGES[4:0]: value = WINDOW;
+                default:                       value[F_ACK_EVERY_PACKETS +: W_ACK_EVERY_PACKETS] = ack_every_reg;
             endcase
         end
         for (k = 0; k < GROUPS; k = k + 1) begin
-            if (raddr[5:0] == k[5:0]) begin
+            if (raddr[AT_W-1:0] == k[AT_W-1:0]) begin
                 if (r_to[1]) begin
                     value[1:0] = messages_reg[2*k +: 2];
                 end

@@ -42,7 +42,7 @@ func (p CutMessage) Module() (*graph.Module, error) {
 	}
 	return &graph.Module{
 		Name: "inc_cut_message", Block: "", Source: source, Latency: "2 cycles",
-		Purpose: "the packet at a place of a message, and how many follow it",
+		Purpose: "the packet at a place of a message, and whether it is the last",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
 			{Name: "LEN_W", Value: p.LenW},
@@ -56,7 +56,7 @@ func (p CutMessage) Module() (*graph.Module, error) {
 			leaf.In("pos", p.PosW),
 			leaf.In("code", 3),
 			leaf.In("length", p.OffW),
-			leaf.Out("rest", p.PosW),
+			leaf.Out("last", 1),
 			leaf.Out("plen", p.LenW),
 			leaf.Out("words", p.WordsW),
 			leaf.Out("pad", 2),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_cut_message: cuts a complete message by a path MTU: what the packet at a place has, and how many packets of the message follow it.
+// inc_cut_message: cuts a complete message by a path MTU: what the packet at a place has, and whether it is the message's last.
 //
 // Contract
 //   latency     2 cycles from the place and the length to everything
 //   throughput  1 per cycle
 //   place       pos counts units of U_BYTES, a packet has 2**code of them; pos is a packet's first, and in the message
 //   packet      plen its bytes, 2**code units or for the last what is left; words of BYTES in them; pad what is missing to 4 bytes
-//   rest        packets of the message behind this one; 0 is its last
+//   last        it is the message's last packet
 //   stall       none
 //   reset       none
 //   not done    messages that are not complete; a place outside of its message
@@ -23,7 +23,7 @@ module inc_cut_message #(
     // bits of a message's length
     parameter OFF_W   = 15,
     // bits of a place in a message
-    parameter POS_W   = 6,
+    parameter POS_W   = 7,
     // bytes of a unit, a power of two of at least 256 and BYTES
     parameter U_BYTES = 256
 ) (
@@ -33,7 +33,7 @@ module inc_cut_message #(
     input  wire [2:0]         code,
     input  wire [OFF_W-1:0]   length,
 
-    output reg  [POS_W-1:0]   rest,
+    output reg                last,
     output reg  [LEN_W-1:0]   plen,
     output reg  [WORDS_W-1:0] words,
     output reg  [1:0]         pad
@@ -63,36 +63,37 @@ module inc_cut_message #(
 
     // both as if a message were of a byte at least: one of none is a packet of none
     wire [TOP_W:0]   whole = {{(TOP_W+1-OFF_W){1'b0}}, length};
-    wire [TOP_W:0]   last  = whole - {{TOP_W{1'b0}}, 1'b1};
+    wire [TOP_W:0]   highest = whole - {{TOP_W{1'b0}}, 1'b1};
     wire [TOP_W:0]   from  = {1'b0, pos, {UNIT_LOG{1'b0}}};
     wire             empty = length == {OFF_W{1'b0}};
+    // packets before the last unit, and before the place
     reg  [POS_W-1:0] last_reg, pos_reg;
     reg  [TOP_W:0]   left_reg;
     reg  [2:0]       code_reg;
 
     always @(posedge clk) begin
-        last_reg <= empty ? {POS_W{1'b0}} : last[UNIT_LOG +: POS_W];
-        pos_reg  <= pos;
+        last_reg <= (empty ? {POS_W{1'b0}} : highest[UNIT_LOG +: POS_W]) >> code;
+        pos_reg  <= pos >> code;
         left_reg <= whole - from;
         code_reg <= code;
     end
 
     // ---- the packet ----
 
-    wire [POS_W-1:0] behind = (last_reg >> code_reg) - (pos_reg >> code_reg);
-    wire             ends   = behind == {POS_W{1'b0}};
+    wire             ends   = last_reg == pos_reg;
     wire [31:0]      mtu    = UNIT << code_reg;
     wire [31:0]      bytes  = ends ? {{(31-TOP_W){1'b0}}, left_reg} : mtu;
-    wire [31:0]      filled = (bytes + MORE) >> WORD_LOG;
+    wire [31:0]      filled = ({{(31-TOP_W){1'b0}}, left_reg} + MORE) >> WORD_LOG;
+    wire [31:0]      full   = mtu >> WORD_LOG;
 
     always @(posedge clk) begin
-        rest  <= behind;
+        last  <= ends;
         plen  <= bytes[LEN_W-1:0];
-        words <= filled[WORDS_W-1:0];
+        words <= ends ? filled[WORDS_W-1:0] : full[WORDS_W-1:0];
         pad   <= 2'd0 - bytes[1:0];
     end
 
-    wire unused_bits = &{1'b0, last, bytes, filled};
+    wire unused_bits = &{1'b0, highest, bytes, filled, full};
 
 endmodule
 

@@ -25,9 +25,10 @@
 //   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
 //               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
 //   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
-//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 3, 4 of
-//               one who goes alone; 3 more for each message's end that an answer goes beyond; what was made elsewhere 4; a send L + 5,
-//               later by what snd_room is low. In a pool of several lanes 3, 3 for each lane, and L + 2 for each that is sent to
+//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: a look, news and a turn that send nothing, and an answer 3; 1 more
+//               of one who lags and may get a packet, 2 more of one who goes alone; 3 more for each message's end that an answer goes beyond;
+//               what was made elsewhere 4; of what sends L + 2 more, later by what snd_room is low. In a pool of several lanes 3, 3 for each
+//               lane, and L + 2 for each that is sent to
 //   throughput  one job at a time
 //   queue, timers, who lags: inc_retransmission's, which is inside
 //   start       as there, in no cycle of a job; init_psn is the first message
@@ -37,14 +38,14 @@
 //   ranges      snd_open begins a range for an endpoint, who has acknowledged everything, with message ctx_limit: all endpoints of the group, one
 //               after the other. They then count packets from the highest number that one of them has come to, and off_* tell where on the
 `ifdef INC_RELEASE
-//               wire that is, for range rel_rng. 3 or 4 cycles
+//               wire that is, for range rel_rng. 3 or 5 cycles
 `else
-//               wire that is, for range open_rng. 3 or 4 cycles
+//               wire that is, for range open_rng. 3 or 5 cycles
 `endif
 `endif
 `ifdef INC_RELEASE
 //   release     snd_owe sets an endpoint whose packets are all acknowledged back by one packet, which is a message of no length as long as
-//               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 3 or 4 cycles
+//               rel_owed; its PSNs on the wire are one further from then on, with offsets of range rel_rng. 3 or 5 cycles
 `ifdef INC_MESSAGE_RANGES
 `else
 //   not done    ranges: a group's messages begin once, at its start
@@ -167,6 +168,8 @@ module inc_send_message #(
     input  wire                     ctx_wide,
     // how it ended
     output wire                     snd_done,
+    // what ends is an answer, or what was made elsewhere: the next may begin
+    output wire                     snd_next,
     output wire                     snd_stale,
     output wire                     snd_moved,
     output wire [23:0]              snd_message,
@@ -219,6 +222,7 @@ module inc_send_message #(
     localparam POS_W    = OFF_W - UNIT_LOG;       // bits of a unit's number in a message, and of one behind its last
     localparam PLACE_W  = 24 + 24 + POS_W;
     localparam BOUND_W  = UNIT_W > POS_W ? UNIT_W - POS_W : 1;    // bits of the number of messages that a pool has
+    localparam CODE_W   = $clog2(LEN_W - UNIT_LOG) > 1 ? $clog2(LEN_W - UNIT_LOG) : 1;    // bits of log2 of the units of a packet
     localparam GAP_W    = BOUND_W + POS_W;        // bits of the difference of two PSNs that are not acknowledged, with its sign
     // words of a table that has one for each endpoint, and bits of their number
     localparam RECORDS  = GROUPS * MASK_W > 2 ? GROUPS * MASK_W : 2;
@@ -256,8 +260,6 @@ module inc_send_message #(
     wire              use_it = state_reg == S_USE;
     wire              made   = state_reg == S_MADE;
     wire              ends;                 // the job
-    // the next may begin
-    wire              free   = idle || ends;
 
     // ---- the job ----
 
@@ -274,7 +276,11 @@ module inc_send_message #(
 `else
     wire              open_asked = 1'b0, opens = 1'b0;
 `endif
-    wire              start = free && (snd_ack || snd_act || snd_note || snd_fuse || snd_look || owe_asked || open_asked);
+    // It comes in no cycle in which a job goes on. In the last cycle of one these may follow; all else begins when nothing is done, so what it needs
+    // is read, and what it is noted, whether it begins or not.
+    wire              follows = snd_ack || snd_fuse;
+    wire              ready   = idle || follows;
+    wire              start = snd_ack || snd_act || snd_note || snd_fuse || snd_look || owe_asked || open_asked;
     reg               ack_reg, note_reg, look_reg, fuse_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
     wire              live;
@@ -303,7 +309,7 @@ module inc_send_message #(
     endgenerate
 
     always @(posedge clk) begin
-        if (start) begin
+        if (ready) begin
             ack_reg   <= snd_ack;
             note_reg  <= snd_note || snd_look || snd_fuse;
             look_reg  <= snd_look;
@@ -334,21 +340,21 @@ module inc_send_message #(
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_table_index (
         .ei(tbl_index), .index(table_at), .present(table_there));
     always @(posedge clk) begin
-        if (start) begin
+        if (ready) begin
             at_reg <= next_at;
         end
     end
 
     // ---- path MTUs, as units of a packet, log2, and the first PSNs ----
 
-    wire [3*MASK_W-1:0] codes;
-    reg  [2:0]          table_code;
+    wire [CODE_W*MASK_W-1:0] codes;
+    reg  [CODE_W-1:0]   table_code;
     integer             i;
     always @* begin
-        table_code = 3'd0;
-        for (i = 0; i <= 12 - UNIT_LOG; i = i + 1) begin
+        table_code = {CODE_W{1'b0}};
+        for (i = 0; i < LEN_W - UNIT_LOG; i = i + 1) begin
             if (tbl_data[F_EP_PATH_MTU_BYTES + UNIT_LOG + i]) begin
-                table_code = i[2:0];
+                table_code = i[CODE_W-1:0];
             end
         end
     end
@@ -356,14 +362,14 @@ module inc_send_message #(
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_mtu
-            inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(3), .ADDR_W(GRP_W)) u_mtu (
+            inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(CODE_W), .ADDR_W(GRP_W)) u_mtu (
                 .clk   (clk),
                 .we    (tbl_ep_we && tbl_word == WORD_EP_PATH_MTU && tbl_index[EP_W-1:0] == e[EP_W-1:0]),
                 .waddr (table_group),
                 .wdata (table_code),
-                .re    (idle || start),
+                .re    (ready),
                 .raddr (start_group),
-                .rdata (codes[3*e +: 3])
+                .rdata (codes[CODE_W*e +: CODE_W])
             );
         end
     endgenerate
@@ -378,7 +384,7 @@ module inc_send_message #(
         .we    (tbl_ep_we && table_there && tbl_word == WORD_EP_SQ_PSN),
         .waddr (table_at),
         .wdata (tbl_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (init_we ? init_at : next_at),
         .rdata (first_psn)
     );
@@ -398,7 +404,7 @@ module inc_send_message #(
         .we    (init_writes || owes),
         .waddr (init_we ? init_at : at_reg),
         .wdata (init_we ? 24'd0 : gone + 24'd1),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (gone)
     );
@@ -429,7 +435,7 @@ module inc_send_message #(
         .we    (init_we || tops),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? 24'd0 : behind_psn),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (start_group),
         .rdata (top_psn)
     );
@@ -445,7 +451,7 @@ module inc_send_message #(
         .we    (init_writes || opens || owes),
         .waddr (init_we ? init_at : at_reg),
         .wdata (init_we ? 24'd0 : gone_next),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (gone)
     );
@@ -492,7 +498,10 @@ module inc_send_message #(
     // ---- lanes: the one that goes along, and those who go alone ----
 
     function [MASK_W-1:0] lowest_of(input [MASK_W-1:0] set);
-        lowest_of = set & (~set + {{(MASK_W-1){1'b0}}, 1'b1});
+        integer k;
+        for (k = 0; k < MASK_W; k = k + 1) begin
+            lowest_of[k] = set[k] && (set & ~({MASK_W{1'b1}} << k)) == NOBODY;
+        end
     endfunction
 
     function [EP_W-1:0] number_of(input [MASK_W-1:0] hot);
@@ -505,33 +514,39 @@ module inc_send_message #(
         end
     endfunction
 
-    function [2:0] code_of(input [MASK_W-1:0] hot, input [3*MASK_W-1:0] all);
+    function [CODE_W-1:0] code_of(input [MASK_W-1:0] hot, input [CODE_W*MASK_W-1:0] all);
         integer k;
         begin
-            code_of = 3'd0;
+            code_of = {CODE_W{1'b0}};
             for (k = 0; k < MASK_W; k = k + 1) begin
-                code_of = code_of | (all[3*k +: 3] & {3{hot[k]}});
+                code_of = code_of | (all[CODE_W*k +: CODE_W] & {CODE_W{hot[k]}});
             end
         end
     endfunction
 
     wire [MASK_W-1:0] lowest   = lowest_of(ctx_outs);
-    wire [2:0]        low_code = code_of(lowest, codes);
+    wire [CODE_W-1:0] low_code = code_of(lowest, codes);
     assign low_ep = number_of(lowest);
+    // who is cut as the lowest one is: all are compared with all, while it is found out who that is
     reg  [MASK_W-1:0] along;
+    integer           j;
     always @* begin
+        along = lowest;
         for (i = 0; i < MASK_W; i = i + 1) begin
-            along[i] = ctx_outs[i] && codes[3*i +: 3] == low_code;
+            for (j = 0; j < i; j = j + 1) begin
+                along[i] = along[i] || (lowest[j] && ctx_outs[i] && codes[CODE_W*i +: CODE_W] == codes[CODE_W*j +: CODE_W]);
+            end
         end
     end
 
     // Whose turn it is in this job, what is left of a pool's, whether it has any but those who go along, and whether a lane has more after it.
+    // Whoever turns out to go alone is looked at once more, in a lane of its own.
     reg  [MASK_W-1:0] lane_reg, left_reg;
-    reg  [2:0]        code_reg;
-    reg               lone_reg, several_reg, last_reg, more_reg;
+    reg  [CODE_W-1:0] code_reg;
+    reg               lone_reg, several_reg, last_reg, more_reg, strays_reg;
     wire              by_pool = pool_reg || note_reg;
-    wire              strays  = !by_pool && (along & snd_self) == NOBODY;
-    wire [MASK_W-1:0] stray   = lowest_of(left_reg);
+    wire              strays  = state_reg == S_LOOK && strays_reg;
+    wire [MASK_W-1:0] stray   = strays ? snd_self : lowest_of(left_reg);
     wire              steps;                // to the pool's next lane
     wire              sent;
 
@@ -541,22 +556,29 @@ module inc_send_message #(
 
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
-            lane_reg    <= note_reg ? ctx_outs : strays ? snd_self : along;
-            lane_ep_reg <= strays ? number_of(snd_self) : low_ep;
-            code_reg    <= strays ? code_of(snd_self, codes) : low_code;
+            lane_reg    <= note_reg ? ctx_outs : along;
+            lane_ep_reg <= low_ep;
+            code_reg    <= low_code;
             left_reg    <= ctx_outs & ~along;
-            several_reg <= by_pool && (ctx_outs & ~along) != NOBODY;
-            lone_reg    <= strays;
+            several_reg <= 1'b0;
+            lone_reg    <= 1'b0;
             last_reg    <= 1'b0;
             more_reg    <= 1'b0;
-        end else if (steps) begin
+        end else if (steps || strays) begin
             // after the last lane comes a look at all of them, which ends the turn
-            last_reg    <= left_reg == NOBODY;
-            lane_reg    <= left_reg == NOBODY ? ctx_outs : stray;
+            last_reg    <= by_pool && left_reg == NOBODY;
+            lane_reg    <= by_pool && left_reg == NOBODY ? ctx_outs : stray;
             lane_ep_reg <= number_of(stray);
             code_reg    <= code_of(stray, codes);
             left_reg    <= left_reg & ~stray;
             lone_reg    <= 1'b1;
+        end else if (state_reg == S_LOOK && by_pool && left_reg != NOBODY) begin
+            several_reg <= 1'b1;
+        end
+        if (state_reg == S_LANE) begin
+            strays_reg <= !by_pool && (along & snd_self) == NOBODY;
+        end else if (state_reg == S_LOOK) begin
+            strays_reg <= 1'b0;
         end
         if (sent) begin
             more_reg <= more_reg || after_more;
@@ -599,7 +621,7 @@ module inc_send_message #(
         .we    (unacked_we || init_writes || opens),
         .waddr (init_we ? init_at : at_reg),
         .wdata (init_we || opens ? first_place : {answer_reg, told_msg, told_pos}),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (unacked)
     );
@@ -608,7 +630,7 @@ module inc_send_message #(
         .we    (later_we),
         .waddr (at_reg),
         .wdata ({after_msg, after_pos}),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (next_at),
         .rdata (later)
     );
@@ -632,7 +654,7 @@ module inc_send_message #(
         .we    (sent || made || init_we),
         .waddr (init_we ? start_group : group),
         .wdata (init_we ? {(4*MASK_W){1'b0}} : silent_next),
-        .re    (idle || start),
+        .re    (ready),
         .raddr (start_group),
         .rdata (silent)
     );
@@ -709,7 +731,7 @@ module inc_send_message #(
         .init_clean  (queue_clean),
         .rt_rd       (state_reg == S_LANE || state_reg == S_TAIL),
         .rt_ei       (ei_reg),
-        .rt_self     (by_pool ? NOBODY : snd_self),
+        .rt_self     (snd_self),
         .rt_out      (lane_reg),
         .rt_pipe     (snd_pipe),
         .rt_sent     (tail_psn),
@@ -746,28 +768,47 @@ module inc_send_message #(
         .act_done    (act_done)
     );
 
-    assign init_clean = queue_clean && idle;
+    // a queue that is clean stays so until the start is over
+    reg               clean_reg;
+    always @(posedge clk) begin
+        clean_reg <= queue_clean && init_valid;
+        if (rst) begin
+            clean_reg <= 1'b0;
+        end
+    end
+    assign init_clean = clean_reg;
 
     // ---- what follows from it ----
 
     reg               more_here_reg;        // a lane's packet at S may be sent
     wire turn       = pool_reg || own_reg || timer_reg;
-    wire lane_sends = (pool_reg || (note_reg && !look_reg && !fuse_reg && !several_reg)) && !last_reg && live && more_here_reg && keep != NOBODY;
-    wire own_sends  = own_reg && live && may_one;
-    wire sends      = lane_sends || own_sends;
-    // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
-    wire at_unacked = one_psn == unacked_psn;
+    wire news       = note_reg && !look_reg && !fuse_reg;
+    reg  lane_wants_reg;                    // it would, if it has a packet
+    always @(posedge clk) begin
+        lane_wants_reg <= (pool_reg ? !last_reg : news && left_reg == NOBODY) && keep != NOBODY;
+    end
+    wire sends      = live && ((lane_wants_reg && more_here_reg) || (own_reg && may_one));
+    // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last; known in the second cycle of its look
+    reg  at_unacked_reg;
+    always @(posedge clk) begin
+        at_unacked_reg <= one_psn == unacked_psn;
+    end
 
     // whether packets may be sent: at S, behind the one at the place in the same message, at the next one's begin
-    wire [POS_W+1:0]  step = {{(POS_W+1){1'b0}}, 1'b1} << code_reg;
-    wire [POS_W+1:0]  open = {2'b00, ctx_open[OFF_W-1:UNIT_LOG]};
+    wire [POS_W-1:0]  step  = {{(POS_W-1){1'b0}}, 1'b1} << code_reg;
+    wire [POS_W-1:0]  inner = step - {{(POS_W-1){1'b0}}, 1'b1};        // units of a packet behind its first: those below its place are 0
+    wire [POS_W-1:0]  open  = ctx_open[OFF_W-1:UNIT_LOG];
     reg               stay_more_reg, next_more_reg, partly_reg;
     reg  [POS_W-1:0]  next_pos_reg;
+    // below nothing if the last unit of the packet at S, the next one or a first one may be sent
+    wire [POS_W:0]    past_tail  = {1'b0, tail_pos | inner} - {1'b0, open};
+    wire [POS_W:0]    past_next  = {1'b0, next_pos_reg | inner} - {1'b0, open};
+    wire [POS_W:0]    past_first = {1'b0, inner} - {1'b0, open};
 
     // An answer stays in the message that it begins in if that is not sent to its end, or is not acknowledged to its end, else it goes to its
     // end, or beyond.
     reg               same_reg, over_reg, exact_reg;
-    reg  [POS_W-1:0]  moved_pos_reg, gain_reg;
+    reg  [POS_W-1:0]  moved_reg, gain_reg;
     wire              told  = ack_reg && (seen || state_reg == S_TOLD);
 `ifdef INC_RELEASE
     wire              stands = owe_reg || rel_owed;     // a release is in no message
@@ -784,25 +825,25 @@ module inc_send_message #(
     reg  [POS_W-1:0]  past_reg;
     reg               walked_reg;
     assign told_msg = stays ? at_msg_reg : next_msg_reg;
-    assign told_pos = stands ? at_pos_reg : stays ? moved_pos_reg : {POS_W{1'b0}};
+    assign told_pos = stands ? at_pos_reg : stays ? at_pos_reg + moved_reg : {POS_W{1'b0}};
 
     always @(posedge clk) begin
         past_reg      <= past[POS_W-1:0];
         over_reg      <= !past[GAP_W-1];
         exact_reg     <= past == {GAP_W{1'b0}};
         same_reg      <= tail_msg == at_msg_reg;
-        moved_pos_reg <= at_pos_reg + ((walked_reg ? gain_reg : gained) << code_reg);
+        moved_reg     <= (walked_reg ? gain_reg : gained) << code_reg;
         next_msg_reg  <= at_msg_reg + 24'd1;
-        next_pos_reg  <= at_pos_reg + step[POS_W-1:0];
+        next_pos_reg  <= at_pos_reg + step;
         partly_reg    <= at_msg_reg == ctx_limit;
-        more_here_reg <= tail_msg != ctx_limit || {2'b00, tail_pos} + step <= open;
-        stay_more_reg <= at_msg_reg != ctx_limit || {2'b00, at_pos_reg} + (step << 1) <= open;
-        next_more_reg <= next_msg_reg != ctx_limit || step <= open;
+        more_here_reg <= tail_msg != ctx_limit || past_tail[POS_W];
+        stay_more_reg <= at_msg_reg != ctx_limit || past_next[POS_W];
+        next_more_reg <= next_msg_reg != ctx_limit || past_first[POS_W];
         if (state_reg == S_LANE) begin
             {at_msg_reg, at_pos_reg} <= unacked[24+POS_W-1:0];
         end else if (state_reg == S_LOOK && !ack_reg) begin
             at_psn_reg <= own_reg ? one_psn : tail_psn;
-            {at_msg_reg, at_pos_reg} <= own_reg ? (at_unacked ? unacked[24+POS_W-1:0] : later) : tail[24+POS_W-1:0];
+            {at_msg_reg, at_pos_reg} <= own_reg ? (at_unacked_reg ? unacked[24+POS_W-1:0] : later) : tail[24+POS_W-1:0];
         end else if (walks) begin
             {at_msg_reg, at_pos_reg} <= {next_msg_reg, {POS_W{1'b0}}};
         end
@@ -832,7 +873,7 @@ module inc_send_message #(
     wire [WORDS_W-1:0] words;
     wire [1:0]         pad;
 
-    wire [POS_W-1:0]   rest;
+    wire               ends_there;          // the packet is the message's last
 
     assign msg_rd     = seen && sends;
     assign msg_number = at_msg_reg;
@@ -840,15 +881,15 @@ module inc_send_message #(
     inc_cut_message #(.BYTES(BYTES), .LEN_W(LEN_W), .WORDS_W(WORDS_W), .OFF_W(OFF_W), .POS_W(POS_W), .U_BYTES(U_BYTES)) u_cut (
         .clk    (clk),
         .pos    (at_pos_reg),
-        .code   (code_reg),
+        .code   ({{(3-CODE_W){1'b0}}, code_reg}),
         .length (released ? {OFF_W{1'b0}} : partly_reg ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
-        .rest   (rest),
+        .last   (ends_there),
         .plen   (plen),
         .words  (words),
         .pad    (pad)
     );
 
-    wire is_last = released || (!partly_reg && rest == {POS_W{1'b0}});
+    wire is_last = released || (!partly_reg && ends_there);
     assign after_msg  = is_last ? next_msg_reg : at_msg_reg;
     assign after_pos  = is_last ? {POS_W{1'b0}} : next_pos_reg;
     assign after_more = is_last ? next_more_reg : stay_more_reg;
@@ -859,7 +900,7 @@ module inc_send_message #(
     assign            puts     = use_it && live && snd_room;
     wire              stopped  = use_it && !live;       // the group was stopped meanwhile
     wire [UNIT_W-1:0] unit     = {{(UNIT_W-POS_W){1'b0}}, at_pos_reg};
-    wire [MASK_W-1:0] to       = own_reg ? snd_self : keep;
+    reg  [MASK_W-1:0] to;                              // from the cycle behind the look on
     reg  [MASK_W-1:0] ask;
     reg  [4*MASK_W-1:0] counted;
 
@@ -870,6 +911,9 @@ module inc_send_message #(
         end
     end
     assign silent_next = counted;
+    always @(posedge clk) begin
+        to <= own_reg ? snd_self : keep;
+    end
 
     assign snd_tx_valid   = puts;
     assign snd_tx_mask    = to;
@@ -894,16 +938,17 @@ module inc_send_message #(
 
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
-    assign commits    = (seen && note_reg && !look_reg && !fuse_reg && !sends) || acts_late || drops || puts || tells || made || owes || opens;
-    assign cm_ack     = tells || owes;
-    assign cm_send    = (puts && by_pool) || made;
-    assign cm_one     = puts && own_reg;
-    assign cm_timeout = acts_late && up_timeout;
-    assign cm_resume  = acts_late && !up_timeout;
-    assign cm_drop    = drops && !timer_reg && live;
+    assign commits    = (seen && news && !sends) || acts_late || (drops && !timer_reg && live) || puts || tells || made || owes || opens;
+    // what it would be goes by the job and how far it is: whether it is comes later
+    assign cm_ack     = ack_reg || owing;
+    assign cm_send    = (use_it && by_pool) || made;
+    assign cm_one     = use_it && own_reg;
+    assign cm_timeout = seen && timer_reg && up_timeout;
+    assign cm_resume  = seen && timer_reg && !up_timeout;
+    assign cm_drop    = seen && (pool_reg || own_reg);
     // a lane's send within a turn goes on with the turn
-    assign cm_data    = (seen && note_reg && !look_reg && !fuse_reg) || (puts && pool_reg && several_reg);
-    assign cm_more    = made ? 1'b0 : puts && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
+    assign cm_data    = (seen && news) || (use_it && pool_reg && several_reg);
+    assign cm_more    = made ? 1'b0 : use_it && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
     assign act_done   = acts_late || drops || (stopped && turn) || (puts && !note_reg && !(pool_reg && several_reg));
     assign unacked_we = (tells && progress) || owes;
     assign tail_we    = (puts && by_pool) || made;
@@ -927,9 +972,8 @@ module inc_send_message #(
     reg  [EI_W-1:0]   see_ei_reg;
     reg  [23:0]       see_msg_reg, see_psn_reg;
     reg  [POS_W-1:0]  see_pos_reg;
-    reg  [2:0]        see_code_reg;
+    reg  [CODE_W-1:0] see_code_reg;
     reg  [MASK_W-1:0] see_keep_reg;
-    wire              shows     = seen && look_reg;
     wire              see_live;
     generate
         if (EI_W > EP_W) begin : gen_see_live
@@ -940,15 +984,15 @@ module inc_send_message #(
         end
     endgenerate
 
-    assign see_there = shows || there_reg;
-    assign see_full  = shows ? keep == ctx_outs : full_reg;
-    assign see_ei    = shows ? ei_reg : see_ei_reg;
-    assign see_ok    = see_live && (shows ? !several_reg && keep != NOBODY : ok_reg);
-    assign see_msg   = shows ? tail_msg : see_msg_reg;
-    assign see_pos   = shows ? tail_pos : see_pos_reg;
-    assign see_psn   = shows ? tail_psn : see_psn_reg;
-    assign see_code  = shows ? code_reg : see_code_reg;
-    assign see_keep  = shows ? keep : see_keep_reg;
+    assign see_there = (seen && look_reg) || there_reg;
+    assign see_full  = full_reg;
+    assign see_ei    = see_ei_reg;
+    assign see_ok    = see_live && ok_reg;
+    assign see_msg   = see_msg_reg;
+    assign see_pos   = see_pos_reg;
+    assign see_psn   = see_psn_reg;
+    assign see_code  = {{(3-CODE_W){1'b0}}, see_code_reg};
+    assign see_keep  = see_keep_reg;
 
 `ifdef INC_RELEASE
     // what lies behind an iteration is held back by whose job was the last
@@ -958,20 +1002,29 @@ module inc_send_message #(
 `endif
     always @(posedge clk) begin
         there_reg    <= see_there && !see_ends && !init_we;
-        full_reg     <= see_full;
         ok_reg       <= see_ok;
-        see_ei_reg   <= see_ei;
-        see_msg_reg  <= snd_moves ? see_msg + 24'd1 : see_msg;
-        see_psn_reg  <= snd_moves ? see_psn + 24'd1 : see_psn;
-        see_pos_reg  <= snd_moves ? {POS_W{1'b0}} : see_pos;
-        see_code_reg <= see_code;
-        see_keep_reg <= see_keep;
+        // what is shown with the end of a look is known a cycle before
+        if (state_reg == S_LOOK && look_reg) begin
+            full_reg     <= keep == ctx_outs;
+            ok_reg       <= left_reg == NOBODY && keep != NOBODY;
+            see_ei_reg   <= ei_reg;
+            see_keep_reg <= keep;
+            see_msg_reg  <= tail_msg;
+            see_psn_reg  <= tail_psn;
+            see_pos_reg  <= tail_pos;
+            see_code_reg <= code_reg;
+        end else if (snd_moves) begin
+            see_msg_reg  <= see_msg_reg + 24'd1;
+            see_psn_reg  <= see_psn_reg + 24'd1;
+            see_pos_reg  <= {POS_W{1'b0}};
+        end
         if (rst) begin
             there_reg <= 1'b0;
         end
     end
 
     assign snd_done    = ends;
+    assign snd_next    = made || snd_stale || tells;
     assign snd_stale   = seen && ack_reg && stale;
 `ifdef INC_RELEASE
     assign snd_moved   = tells && progress && !rel_owed;
@@ -982,10 +1035,10 @@ module inc_send_message #(
 
     always @(posedge clk) begin
         case (state_reg)
-            S_IDLE:  state_reg <= S_IDLE;
-            S_LANE:  state_reg <= strays ? S_TAIL : S_LOOK;
+            S_IDLE:  state_reg <= start ? S_LANE : S_IDLE;
+            S_LANE:  state_reg <= own_reg ? S_TAIL : S_LOOK;
             S_TAIL:  state_reg <= S_LOOK;
-            S_LOOK:  state_reg <= S_SEEN;
+            S_LOOK:  state_reg <= strays ? S_TAIL : S_SEEN;
             S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : ack_reg ? S_READ : fuse_reg ? S_MADE : S_WAIT;
             S_WAIT:  state_reg <= msg_valid ? S_CUT : S_WAIT;
             S_CUT:   state_reg <= S_USE;
@@ -995,7 +1048,7 @@ module inc_send_message #(
             S_TOLD:  state_reg <= ends ? S_IDLE : S_READ;
             default: state_reg <= S_IDLE;
         endcase
-        if (start) begin
+        if (follows) begin
             state_reg <= S_LANE;
         end
         if (rst) begin
@@ -1004,9 +1057,9 @@ module inc_send_message #(
     end
 
 `ifdef INC_MESSAGE_RANGES
-    wire unused_bits = &{1'b0, ctx_open, unacked_msg, over_top, next_there, low_there, lane_there};
+    wire unused_bits = &{1'b0, ctx_open, past_tail, past_next, past_first, unacked_msg, over_top, next_there, low_there, lane_there};
 `else
-    wire unused_bits = &{1'b0, ctx_open, unacked_msg, next_there, low_there, lane_there};
+    wire unused_bits = &{1'b0, ctx_open, past_tail, past_next, past_first, unacked_msg, next_there, low_there, lane_there};
 `endif
 
 endmodule

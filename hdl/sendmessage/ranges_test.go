@@ -87,7 +87,7 @@ func (b *bench) open(gi int, number uint64) error {
 		if err := b.finish(g, 0, "snd_open"); err != nil {
 			return err
 		}
-		if b.took != 4 || b.sent != nil || b.acts != nil || b.stale || b.moved {
+		if b.took != 5 || b.sent != nil || b.acts != nil || b.stale || b.moved {
 			return fmt.Errorf("cycle %d: a range took endpoint %d %d cycles, sent %v, acts %v", b.Now(), e, b.took, b.sent, b.acts)
 		}
 		if g.gone[e] = (g.gone[e] + s.beyond.psn - top) & mask24; s.beyond.psn != top {

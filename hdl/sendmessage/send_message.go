@@ -104,6 +104,11 @@ func (p SendMessage) index() ram.EndpointIndex {
 	return ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
 }
 
+// codeBits is bits of log2 of the units of a packet.
+func (p SendMessage) codeBits() int {
+	return max(leaf.Clog2(p.LenW-leaf.Clog2(p.UnitBytes)), 1)
+}
+
 // memories are the tables: words by endpoint, and by group.
 func (p SendMessage) memories() []graph.Memory {
 	groups, ends, pos := leaf.Pow2(max(p.EIW-p.EPW, 1)), max(p.index().Words(), 2), posBits(p.OffW, p.UnitBytes)
@@ -125,7 +130,7 @@ func (p SendMessage) memories() []graph.Memory {
 		out = append(out, one("u_top", groups, 24, "state"))
 	}
 	for e := range p.MaskW {
-		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"),
+		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, p.codeBits(), "table"),
 			one(fmt.Sprintf("gen_bound[%d].u_bound", e), groups<<messages, messages+pos, "state"))
 	}
 	return out
@@ -249,6 +254,7 @@ func (p SendMessage) jobPorts() []graph.Port {
 		leaf.In("ctx_open", p.OffW),
 		leaf.In("ctx_wide", 1),
 		leaf.Out("snd_done", 1),
+		leaf.Out("snd_next", 1),
 		leaf.Out("snd_stale", 1),
 		leaf.Out("snd_moved", 1),
 		leaf.Out("snd_message", 24),

@@ -163,6 +163,9 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 			b.reads++
 		}
 		b.collect()
+		if next := b.Is("snd_done") && (pulse == "snd_ack" || pulse == "snd_fuse"); b.Is("snd_next") != next {
+			return fmt.Errorf("cycle %d: snd_next of %s is %t", b.Now(), pulse, !next)
+		}
 		if b.Is("snd_done") {
 			b.took = cycle
 			if lanes := b.p.MaskW; pulse == "snd_act" && room && cycle > 4+3*lanes+waited+2*b.reads {
@@ -394,7 +397,7 @@ func (g *group) short(e int) int {
 	if g.hears(e) && g.goesAlong(e) {
 		return 3
 	}
-	return 4
+	return 5
 }
 
 // reply lets an endpoint answer something.
@@ -728,7 +731,7 @@ func TestRandom(t *testing.T) {
 	for _, p := range []sendmessage.SendMessage{single(), several()} {
 		lib := rig.Lib(t, p)
 		met := map[string]int{}
-		for seed := range uint64(6) {
+		for seed := range uint64(12) {
 			b := newBench(t, lib, p, seed)
 			b.met = met
 			for gi := range b.groups {
