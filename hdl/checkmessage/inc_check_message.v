@@ -689,8 +689,6 @@ module inc_check_message #(
     wire              look_a  = a_go && a_data && !(b_go && b_needs) && cleared && !f_holds_b;
     wire              look_b  = late && cleared && !f_holds_b;
     wire              look    = look_a || look_b;
-    // what is looked up is read whether anything is or not, as long as nothing looked up is there that needs what was read
-    wire              look_re = b_state == B_NONE && cleared;
     wire              look_c  = f_state == F_READ && !f_holds_b && j_free;
     wire [EI_W-1:0]   look_ei    = late ? b_ei : a_ei;
     // where the tables keep an endpoint: those of the three frames, one that starts, one whose registers are written
@@ -751,7 +749,7 @@ module inc_check_message #(
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(13 - MTU_LOW), .ADDR_W(INDEX_W)) u_path_mtu (
         .clk(clk), .we(tbl_ep_we && tbl_there && tbl_word == WORD_EP_PATH_MTU), .waddr(tbl_at),
         .wdata(tbl_data[F_EP_PATH_MTU_BYTES + MTU_LOW +: W_EP_PATH_MTU_BYTES - MTU_LOW]),
-        .re(look_re), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
+        .re(look), .raddr(look_at), .rdata(path_mtu[12:MTU_LOW]));
     wire [END_W-1:0] end_first = {{(END_W-48){1'b0}}, init_psn, rq_psn};
 `ifdef INC_MESSAGE_RANGES
     // who begins a range comes to its first message, in no cycle of a frame's; the one that opened it has left C, and no other has come
@@ -763,14 +761,14 @@ module inc_check_message #(
         .ei(j_ei), .index(range_at), .present(range_there));
     wire             ends_we   = end_we || init_ends || (renumbers && range_there);
     wire [INDEX_W-1:0] end_at  = init_take ? init_at : renumbers ? range_at : c_at;
-    wire             ends_re   = look_re || j_state == J_RANGE;
+    wire             ends_re   = look || j_state == J_RANGE;
     wire [INDEX_W-1:0] read_at = j_state == J_RANGE ? range_at : look_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : renumbers ? {end_read[END_W-1:48], range_first, end_read[23:0]} : end_next;
 `else
     wire             ends_we   = end_we || init_ends;
     wire [INDEX_W-1:0] end_at  = init_take ? init_at : c_at;
     wire [END_W-1:0] end_word_next = init_take ? end_first : end_next;
-    wire             ends_re   = look_re;
+    wire             ends_re   = look;
     wire [INDEX_W-1:0] read_at = look_at;
 `endif
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_ends (
@@ -782,13 +780,13 @@ module inc_check_message #(
     wire [2*HEAD_W-1:0] heads_first = {2{first_head(init_psn)}};
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
-        .re(look_re || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
+        .re(look || look_c), .raddr(f_state == F_READ ? c_group : look_group), .rdata(heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_job_heads (
         .clk(clk), .we(heads_we || init_take), .waddr(init_take ? init_group : heads_group), .wdata(init_take ? heads_first : heads_next),
         .re(1'b1), .raddr(next_group), .rdata(j_heads));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
         .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
-        .re(look_re), .raddr(look_group), .rdata(tails_read));
+        .re(look), .raddr(look_group), .rdata(tails_read));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_job_tails (
         .clk(clk), .we(tails_we || init_take), .waddr(init_take ? init_group : c_group), .wdata(init_take ? {4{init_psn}} : tails_next),
         .re(1'b1), .raddr(next_group), .rdata(j_tails));
@@ -796,7 +794,7 @@ module inc_check_message #(
     wire [SLOT_W-1:0] tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
-        .re(look_re), .raddr(look_group), .rdata({pipe_set, pipe_n}));
+        .re(look), .raddr(look_group), .rdata({pipe_set, pipe_n}));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_job_sizes (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re(1'b1), .raddr(next_group), .rdata({j_pipe_set, j_pipe_n}));
@@ -822,7 +820,7 @@ module inc_check_message #(
             inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_sib_index (
                 .ei(look_ei ^ {{(EI_W-1){1'b0}}, 1'b1}), .index(sib_at), .present(sib_there));
             inc_ram_1r1w #(.WORDS(RECORDS), .BITS(END_W), .ADDR_W(INDEX_W)) u_siblings (
-                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look_re && sib_there), .raddr(sib_at), .rdata(sib_read));
+                .clk(clk), .we(ends_we), .waddr(end_at), .wdata(end_word_next), .re(look && sib_there), .raddr(sib_at), .rdata(sib_read));
         end else begin : gen_no_siblings
             assign sib_read = {END_W{1'b0}};
         end
@@ -833,7 +831,7 @@ module inc_check_message #(
     reg [END_W-1:0]   end_fresh_word;
     reg [2*TAIL_W-1:0] tails_fresh_word;
     always @(posedge clk) begin
-        if (look_re) begin
+        if (look) begin
             end_fresh        <= end_we && c_ei == look_ei;
             sib_fresh        <= end_we && c_ei == (look_ei ^ {{(EI_W-1){1'b0}}, 1'b1});
             end_fresh_word   <= end_next;
@@ -1510,7 +1508,7 @@ module inc_check_message #(
 
     // ---- a message's slot: what SendMessage asks for, or what may leave of a message that is not complete ----
 
-    reg               m_place_reg, m_look_reg, m_take_reg, m_valid_reg;
+    reg               m_place_reg, m_lookg, m_take_reg, m_valid_reg;
     reg  [SLOT_W:0]   m_at;
     reg  [SLOT_W-1:0] m_slot, m_payload;
     wire [SLOT_W:0]   m_ring  = j_root ? {j_n, 1'b0} : {1'b0, j_n};
@@ -1522,15 +1520,15 @@ module inc_check_message #(
     wire [SLOT_W:0]   m_number = j_state == J_PEEK ? j_done[SLOT_W:0] : msg_number[SLOT_W:0];
     wire [UNIT_W:0]   m_unit   = {{(UNIT_W+1-SLOT_W){1'b0}}, m_payload} << IN_W;
 
-    assign m_look    = m_look_reg;
+    assign m_look    = m_lookg;
     assign rd_en     = slots || m_look;
     assign rd_slot   = m_look ? m_slot : f_state == F_ROOM ? slot_reg : slot_at;
     assign msg_valid = m_valid_reg;
 
     always @(posedge clk) begin
         m_place_reg <= msg_rd || j_state == J_PEEK;
-        m_look_reg  <= m_place_reg;
-        m_take_reg  <= m_look_reg;
+        m_lookg  <= m_place_reg;
+        m_take_reg  <= m_lookg;
         m_valid_reg <= m_take_reg;
         m_at        <= m_number + j_head[24 +: SLOT_W+1];
         m_first     <= j_base + m_shift;
@@ -1549,7 +1547,7 @@ module inc_check_message #(
         end
         if (rst) begin
             m_place_reg <= 1'b0;
-            m_look_reg  <= 1'b0;
+            m_lookg  <= 1'b0;
             m_take_reg  <= 1'b0;
             m_valid_reg <= 1'b0;
         end
@@ -1588,7 +1586,7 @@ module inc_check_message #(
                 .init_take      (here_init),
                 .init_group     (init_group),
                 .init_psn       (first_here),
-                .ack_rd         (look_re),
+                .ack_rd         (look),
                 .ack_group      (look_group),
                 .ack_self       (ahead_of ? b_self : c_self),
                 .ack_mask       (ahead_of ? b_taken : c_taken),
