@@ -9,7 +9,7 @@
 //               turn at most, so that the few bits are enough
 //   copy        the turn that begins next copies every counter as it adds to it. All have the value of the cycle in which that turn began,
 //               with all steps of before `copy` and perhaps some that came later
-//   latency     `busy` is high from the cycle after `copy` until the copy is there, at most 2 * COUNTERS + 4 cycles later; rd_value stands
+//   latency     `busy` is high from the cycle after `copy` until the copy is there, at most 2 * COUNTERS + 5 cycles later; rd_value stands
 //               1 cycle after rd_en, until the next
 //   stall       none; reads of the copy while `busy` is high have no meaning
 //   reset       all counters and the copy 0, which takes a turn: `busy` is high until then, steps count meanwhile
@@ -57,7 +57,7 @@ module inc_counters #(
     // ---- turns ----
 
     reg               clear_reg;                // the first turn after a reset is to come
-    reg               want_reg;                 // a copy is
+    reg               copy_reg, want_reg;       // a copy is
     reg               dirty_reg;                // something has stepped since the last turn began
     reg               run_reg;
     reg [INDEX_W-1:0] index_reg;
@@ -67,12 +67,13 @@ module inc_counters #(
     wire last = index_reg == LAST;
     wire turn = (last || !run_reg) && (clear_reg || want_reg || dirty_reg);
 
-    assign busy = want_reg || a_copy || b_copy || c_copy;
+    assign busy = copy_reg || want_reg || a_copy || b_copy || c_copy;
 
     // ---- steps ----
 
     // Bit k of every counter's steps side by side: since the turn began, and those that the turn adds.
-    reg  [COUNTERS-1:0]     step_reg;
+    // Steps come from all over the design, and late: they have a cycle for the way here alone.
+    reg  [COUNTERS-1:0]     come_reg, step_reg;
     reg  [FEW*COUNTERS-1:0] few_reg, few_next, aside_reg;
     reg  [COUNTERS-1:0]     carry;
     wire [FEW-1:0]          selected;           // of the counter that is added to
@@ -100,9 +101,11 @@ module inc_counters #(
     end
 
     always @(posedge clk) begin
-        step_reg  <= step;
+        come_reg  <= step;
+        step_reg  <= come_reg;
         dirty_reg <= step_reg != {COUNTERS{1'b0}} || (dirty_reg && !turn);
-        want_reg  <= copy || (want_reg && !turn);
+        copy_reg  <= copy;
+        want_reg  <= copy_reg || (want_reg && !turn);
         if (turn) begin
             clear_reg <= 1'b0;
             run_reg   <= 1'b1;
@@ -118,7 +121,9 @@ module inc_counters #(
             end
         end
         if (rst) begin
+            come_reg  <= {COUNTERS{1'b0}};
             step_reg  <= {COUNTERS{1'b0}};
+            copy_reg  <= 1'b0;
             dirty_reg <= 1'b0;
             want_reg  <= 1'b1;
             clear_reg <= 1'b1;

@@ -7,7 +7,7 @@
 //               the low two bits of an address are not looked at
 //   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
 //   latency     write response 4 cycles after address and data are both there; read data 4 cycles after the address, of an endpoint 1 later than
-//               who keeps it takes, of a counter up to 2 * COUNTERS + 12
+//               who keeps it takes, of a counter up to 2 * COUNTERS + 13
 //   throughput  a write in 5 cycles and a read in 5, independent of each other
 //   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
