@@ -103,9 +103,9 @@ func (p Forward) Module() (*graph.Module, error) {
 // latency is that of the head of the file.
 func (p Forward) latency() string {
 	if p.Flops != 0 {
-		return "1 cycle for a bypassed frame, 0 for the engine's"
+		return "2 cycles for a bypassed frame, 0 for the engine's"
 	}
-	return "2 cycles for a bypassed frame, 0 for the engine's"
+	return "4 cycles for a bypassed frame, 0 for the engine's"
 }
 
 // width is that of a beat with its size, last and err.

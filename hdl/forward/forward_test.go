@@ -301,7 +301,7 @@ func timing(t *testing.T, p forward.Forward) {
 	f := b.some(30)
 	f.bypass = true
 	b.raw = []frame{f}
-	require.Equal(t, uint64(3-p.Flops), firstOut(b)-b.rawAt[0], "bypass")
+	require.Equal(t, uint64(4-2*p.Flops), firstOut(b)-b.rawAt[0], "bypass")
 
 	b = newBench(t, lib, 2)
 	b.engine = []frame{b.some(30)}

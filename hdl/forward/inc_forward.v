@@ -4,7 +4,7 @@
 // output between them and the engine's own frames.
 //
 // Contract
-//   latency     bypass: 3 cycles from raw_valid to m_axis when the decision is there, 2 with FLOPS; engine: 0 cycles from eng_* to m_axis,
+//   latency     bypass: 4 cycles from raw_valid to m_axis when the decision is there, 2 with FLOPS; engine: 0 cycles from eng_* to m_axis,
 //               1 when a bypassed frame has just left and no other waits
 //   throughput  1 beat per cycle, no bubbles while anybody waits
 //   fairness    frame by frame in turn while both wait

@@ -32,7 +32,7 @@ type proof struct {
 // so two bits of it can tell entries apart.
 func proofs() map[string]proof {
 	watch := []string{
-		".rdata (data)", ".rdata (data), .f_at (f_at), .f_word (f_word)",
+		".rdata (ram_data)", ".rdata (ram_data), .f_at (f_at), .f_word (f_word)",
 		"    inc_mem_bypass #(", "    wire [DEPTH_W-1:0] f_at; wire [WIDTH-1:0] f_word;\n    inc_mem_bypass #(",
 	}
 	return map[string]proof{
@@ -40,7 +40,7 @@ func proofs() map[string]proof {
 		"fifo":        {stream.FIFO{Width: 2, DepthW: 2, Margin: 1}, "fifo.vh", nil, 11, []string{"{push && !pop}", "{push && (!pop || count_reg == 3)}"}},
 		"fifo of two": {stream.FIFO{Width: 1, DepthW: 1, Margin: 0}, "fifo.vh", nil, 10, []string{"room = !count_reg[DEPTH_W]", "room = 1'b1"}},
 		"fifo, head":  {stream.FIFO{Width: 3, DepthW: 2, Margin: 1, Head: 2}, "fifo.vh", nil, 11, []string{"more ? mem[second]", "count_reg > 2 ? mem[second]"}},
-		"stream_fifo": {stream.StreamFIFO{Width: 2, DepthW: 2, Margin: 1}, "stream_fifo.vh", watch, 13, []string{"(pop || !ram_valid_reg)", "(pop || !ram_valid_reg || push)"}},
+		"stream_fifo": {stream.StreamFIFO{Width: 2, DepthW: 2, Margin: 1}, "stream_fifo.vh", watch, 13, []string{"(pop || !ram_valid_reg || !head_valid_reg)", "(pop || !ram_valid_reg || !head_valid_reg || push)"}},
 	}
 }
 

@@ -3,7 +3,7 @@
 // inc_stream_fifo: a deep queue of beats in RAM.
 //
 // Contract
-//   latency     2 cycles from a push to the head of an empty queue
+//   latency     3 cycles from a push to the head of an empty queue
 //   throughput  one push and one pop per cycle, no bubbles
 //   stall       the writer watches `room`, true while more than MARGIN entries are free; a push while full spoils the queue,
 //               unless a pop makes space in the same cycle
@@ -48,19 +48,23 @@ module inc_stream_fifo #(
     localparam LIMIT = (1 << DEPTH_W) - MARGIN;
     localparam [DEPTH_W:0] LIMIT_COUNT = LIMIT[DEPTH_W:0];
 
-    // used_reg counts beats from push to pop, wait_reg those still in the RAM. A beat that was read stands at the RAM's output until the next
-    // read, and so until it is popped; the one behind it is read in the cycle of the pop, which leaves no bubble.
+    // used_reg counts beats from push to pop, wait_reg those still in the RAM. A RAM shows what was read late in its cycle, so the head stands in
+    // a register; the beat behind it stands at the RAM's output, and the one behind that is read in the cycle of the pop, which leaves no bubble.
     reg [DEPTH_W-1:0] tail_reg;
     reg [DEPTH_W-1:0] head_reg;
     reg [DEPTH_W:0]   used_reg;
     reg [DEPTH_W:0]   wait_reg;
     reg               waits_reg;     // there are such
-    reg               ram_valid_reg;
+    reg               ram_valid_reg, head_valid_reg;
+    reg [WIDTH-1:0]   data_reg;
+    wire [WIDTH-1:0]  ram_data;
 
-    assign valid = ram_valid_reg;
+    assign valid = head_valid_reg;
+    assign data  = data_reg;
     assign room  = used_reg < LIMIT_COUNT;
 
-    wire fetch = waits_reg && (pop || !ram_valid_reg);
+    wire moves = ram_valid_reg && (pop || !head_valid_reg);
+    wire fetch = waits_reg && (pop || !ram_valid_reg || !head_valid_reg);
 
     // One more and one less differ from a count in these bits. Push, pop and fetch come late: they only choose.
     wire [DEPTH_W:0] used_up   = used_reg ^ (used_reg + {{DEPTH_W{1'b0}}, 1'b1});
@@ -75,7 +79,7 @@ module inc_stream_fifo #(
         .wdata (push_data),
         .re    (fetch),
         .raddr (head_reg),
-        .rdata (data)
+        .rdata (ram_data)
     );
 
     always @(posedge clk) begin
@@ -89,19 +93,20 @@ module inc_stream_fifo #(
         wait_reg  <= wait_reg ^ (wait_up & {(DEPTH_W+1){push && !fetch}}) ^ (wait_down & {(DEPTH_W+1){fetch && !push}});
         waits_reg <= push || wait_reg[DEPTH_W:1] != {DEPTH_W{1'b0}} || (waits_reg && !fetch);
 
-        if (fetch) begin
-            ram_valid_reg <= 1'b1;
-        end else if (pop) begin
-            ram_valid_reg <= 1'b0;
+        ram_valid_reg  <= fetch || (ram_valid_reg && !moves);
+        head_valid_reg <= moves || (head_valid_reg && !pop);
+        if (moves) begin
+            data_reg <= ram_data;
         end
 
         if (rst) begin
-            tail_reg      <= {DEPTH_W{1'b0}};
-            head_reg      <= {DEPTH_W{1'b0}};
-            used_reg      <= {(DEPTH_W+1){1'b0}};
-            wait_reg      <= {(DEPTH_W+1){1'b0}};
-            waits_reg     <= 1'b0;
-            ram_valid_reg <= 1'b0;
+            tail_reg       <= {DEPTH_W{1'b0}};
+            head_reg       <= {DEPTH_W{1'b0}};
+            used_reg       <= {(DEPTH_W+1){1'b0}};
+            wait_reg       <= {(DEPTH_W+1){1'b0}};
+            waits_reg      <= 1'b0;
+            ram_valid_reg  <= 1'b0;
+            head_valid_reg <= 1'b0;
         end
     end
 

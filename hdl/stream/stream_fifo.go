@@ -39,7 +39,7 @@ func (p StreamFIFO) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_stream_fifo: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_stream_fifo", Block: "", Source: source, Latency: "2 cycles",
+		Name: "inc_stream_fifo", Block: "", Source: source, Latency: "3 cycles",
 		Purpose: "deep queue in RAM",
 		Params: []graph.Param{
 			{Name: "WIDTH", Value: p.Width},

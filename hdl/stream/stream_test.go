@@ -50,7 +50,7 @@ type queue struct {
 func queues() []*queue {
 	return []*queue{
 		{name: "f1", depth: 2, latency: 1}, {name: "f3", depth: 8, margin: 3, latency: 1, wide: true},
-		{name: "q2", depth: 4, latency: 2}, {name: "q4", depth: 16, margin: 8, latency: 2, wide: true},
+		{name: "q2", depth: 4, latency: 3}, {name: "q4", depth: 16, margin: 8, latency: 3, wide: true},
 	}
 }
 

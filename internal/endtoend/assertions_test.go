@@ -43,7 +43,7 @@ func assertedFaults() map[string][]seen {
 			{endtoend.Fault{Name: "a result goes to everybody", File: rtlFile("inc_check_duplicate"),
 				Old: "has_parent ? b_parent_mask : b_out_mask", New: "{MASK_W{1'b1}}"}, "allreduce-1psn", "sends_by_role"},
 			{endtoend.Fault{Name: "a beat is read while the one before waits", File: rtlFile("inc_stream_fifo"),
-				Old: "pop || !ram_valid_reg", New: "1'b1"}, "slot-reuse", "counts_agree"},
+				Old: "pop || !ram_valid_reg || !head_valid_reg", New: "1'b1"}, "slot-reuse", "counts_agree"},
 			{endtoend.Fault{Name: "a work that was taken is offered again", File: rtlFile("inc_hold_work"),
 				Old: "held_reg && !op_ready && !dies", New: "held_reg && !dies"}, "allreduce-1psn", "offered_once"},
 			{endtoend.Fault{Name: "all groups that wait are started as one", File: rtlFile("inc_recycle_buffer"),

@@ -6,11 +6,12 @@ always @* if (!f_past) assume (rst);
 
 localparam [DEPTH_W:0] F_FULL = 1 << DEPTH_W;
 reg [DEPTH_W:0] f_count;
-reg             f_new;           // the newest entry was pushed in the cycle before
+reg             f_new, f_newer;  // an entry was pushed two cycles before, in the cycle before
 wire [DEPTH_W:0] f_after_pop = f_count - {{DEPTH_W{1'b0}}, pop};
 always @(posedge clk) begin
     f_count <= rst ? 0 : f_after_pop + {{DEPTH_W{1'b0}}, push};
-    f_new   <= push && !rst;
+    f_newer <= push && !rst;
+    f_new   <= f_newer && !rst;
 end
 
 // what the contract asks of the user
@@ -39,12 +40,12 @@ always @(posedge clk) begin
     if (rst) f_live <= 1'b0;
 end
 
-wire [DEPTH_W:0] f_out = {{DEPTH_W{1'b0}}, ram_valid_reg};
+wire [DEPTH_W:0] f_out = {{DEPTH_W{1'b0}}, ram_valid_reg} + {{DEPTH_W{1'b0}}, head_valid_reg};
 wire [DEPTH_W:0] f_behind = f_ahead - f_out;
 assign f_at = head_reg + f_behind[DEPTH_W-1:0];
 always @* if (f_past) begin
-    // latency 2, no bubbles: pushed two cycles ago or earlier means in view; room as it says
-    assert (valid == (f_count != {{DEPTH_W{1'b0}}, f_new}));
+    // latency 3, no bubbles: pushed three cycles ago or earlier means in view; room as it says
+    assert (valid == (f_count > {{DEPTH_W{1'b0}}, f_new} + {{DEPTH_W{1'b0}}, f_newer}));
     assert (room == (f_count < LIMIT));
     // no loss, no duplication, order: with nobody ahead the entry is the head as soon as one is in view, until it is popped
     if (f_live && f_ahead == 0 && valid) assert (data == f_want);
@@ -53,12 +54,16 @@ always @* if (f_past) begin
     assert (f_count == wait_reg + f_out && wait_reg < F_FULL);
     assert (waits_reg == (wait_reg != 0));
     assert (wait_reg[DEPTH_W-1:0] == tail_reg - head_reg);
-    if (f_out == 0) assert (wait_reg == {{DEPTH_W{1'b0}}, f_new});
-    if (f_new) assert (wait_reg != 0);
+    if (!ram_valid_reg || !head_valid_reg) assert (wait_reg == {{DEPTH_W{1'b0}}, f_newer});
+    if (!head_valid_reg) assert (ram_valid_reg == f_new);
+    if (head_valid_reg && !ram_valid_reg) assert (!f_new);
+    if (f_newer) assert (wait_reg != 0);
+    if (f_new) assert (ram_valid_reg);
     if (f_live) begin
         assert (f_ahead < f_count);
         if (f_ahead >= f_out) assert (f_word == f_want);
-        else                  assert (data == f_want);
+        else if (f_ahead == 0 && head_valid_reg) assert (data == f_want);
+        else assert (ram_data == f_want);
     end
     cover (f_left && f_count == F_FULL);
 end

@@ -12,6 +12,7 @@ module inc_stream_fifo_sva #(
     input wire               push,
     input wire               pop,
     input wire               ram_valid_reg,
+    input wire               head_valid_reg,
     input wire [DEPTH_W-1:0] head_reg,
     input wire [DEPTH_W-1:0] tail_reg,
     input wire [DEPTH_W:0]   used_reg,
@@ -29,9 +30,9 @@ module inc_stream_fifo_sva #(
         live_reg <= live_reg || rst;
         if (live_reg && !rst) begin
             begin : no_overflow assert (!push || pop || used_reg != FULL); end
-            begin : no_underflow assert (!pop || ram_valid_reg); end
+            begin : no_underflow assert (!pop || head_valid_reg); end
             begin : count_in_range assert (used_reg <= FULL); end
-            begin : counts_agree assert (used_reg == wait_reg + {{DEPTH_W{1'b0}}, ram_valid_reg}); end
+            begin : counts_agree assert (used_reg == wait_reg + {{DEPTH_W{1'b0}}, ram_valid_reg} + {{DEPTH_W{1'b0}}, head_valid_reg}); end
             begin : places_agree assert (apart == wait_reg[DEPTH_W-1:0]); end
         end
     end
