@@ -113,7 +113,7 @@ func timerFaults() []Fault {
 		{Name: "a NAK of nothing new starts the timer again (B12)", File: fileRetransmission,
 			Old: "moves && !waits_reg", New: "cm_ack && !waits_reg"},
 		{Name: "the timer runs on when all is acknowledged (B12)", File: fileRetransmission,
-			Old: "at_top_reg ? on_reg && !progress_reg :", New: "at_top_reg ? on_reg :"},
+			At: "wire ack_on = !held_reg && (at_top_reg ?", Old: "on_reg && !progress_reg", New: "on_reg"},
 		{Name: "a time-out does not take longer the second time (B12)", File: fileRetransmission,
 			Old: "backoff != 2'd3 ? backoff + 2'd1 : backoff", New: "backoff"},
 		{Name: "the fourth time-out is as short as the first (B12)", File: fileRetransmission,
