@@ -43,7 +43,7 @@ func receiveAck() Block {
 		Changes: []Change{watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W))", "u_acks", "f_group", "f_mem")},
 		Properties: []Property{
 			{Isolation, "what an endpoint acknowledged is what the commits and starts of its own group make it, and that is what its group's frames are shown", 0,
-				Change{m, "fresh_reg      <= ack_we && group_reg == ack_group ? raised", "fresh_reg      <= ack_we ? raised"}},
+				Change{m, "raised & {MASK_W{ack_we && group_reg == ack_group}}", "raised & {MASK_W{ack_we}}"}},
 			{Dropped, "a frame that is not committed leaves every number as it was", 0,
 				Change{m, ".we    (writes || init_valid)", ".we    (writes || init_valid || ack_rd)"}},
 			{Wedge, "the minimum is ready STAGES + 1 cycles after every read and stays; a start waits for nothing but a commit", 0,

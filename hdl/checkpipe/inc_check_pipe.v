@@ -1309,6 +1309,7 @@ module inc_check_pipe #(
             x_step  <= X_NONE;
             x_word  <= 1'b0;
             x_ready <= 1'b0;
+            {whole_pipe, to_one, resends, to_go_back, to_resume, to_drop} <= 6'd0;
         end
     end
 

@@ -96,6 +96,8 @@ end
 // ReceiveACK and Retransmission are used as they want it
 reg               f_spec, f_read, f_open, f_aged;
 reg [(1 << GRP_W):0] f_was_live;        // a group that is stopped still counts as live in that cycle
+reg               f_older;
+reg [MASK_W+2:0]  f_told;
 reg [EI_W-1:0]    f_ei;
 reg [2*MASK_W+24:0]  f_still;
 reg [50:0]           f_said;
@@ -112,8 +114,12 @@ always @(posedge clk) begin
     f_still <= f_still_now;
     f_said  <= f_said_now;
     f_was_live <= live_wide;
+    f_older <= f_aged && !rt_rd;
+    f_told  <= {rt_one, rt_timeout, rt_resume, rt_keep};
     if (rt_rd) f_ei <= rt_ei;
 end
+// Retransmission's answers stand until the next look, from the second cycle on
+always @* if (f_past && f_older) assume (f_told == {rt_one, rt_timeout, rt_resume, rt_keep});
 always @* if (f_past) begin
     if (tx_valid) assert (tx_room && tx_mask != NOBODY);
     if (good) assert (!r_valid && !x_busy);
