@@ -153,6 +153,7 @@ module inc_retransmission #(
     reg [TICK_W-1:0] tick_reg;
     reg [TIME_W-1:0] now_reg;
 
+    reg              least_reg;             // no time-out is set
     wire             tick = tick_reg == TICK_TOP[TICK_W-1:0];
 
     always @(posedge clk) begin
@@ -170,7 +171,6 @@ module inc_retransmission #(
 
     // the microsecond that has begun does not count
     wire [TIME_W-1:0] soon    = now_reg + {{(TIME_W-1){1'b0}}, 1'b1};
-    reg               least_reg;            // no time-out is set
     wire [TIME_W-1:0] timeout = {{(TIME_W-16){1'b0}}, cfg_timeout[15:1], cfg_timeout[0] || least_reg};
 
     // IBTA's times: 10 or 15 us doubled over and over, but for the lowest code, and 0 is the longest
