@@ -290,15 +290,15 @@ module inc_recycle_buffer #(
     wire        cfg_needs_parent = cfg_collective[2:0] == 3'd1 || cfg_collective[2:0] == 3'd2;
     wire        cfg_legal = cfg_collective[2:0] <= 3'd3 && (cfg_parent[8] || !cfg_needs_parent)
                             && (!cfg_in_band || (IN_BAND != 0 && cfg_collective[2:0] == 3'd0))
-                            && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone && !cfg_overlong
+                            && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
                             && cfg_fits
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
-    // in W_CHECK: all but the place, which is compared there
-    reg         legal_reg;
+    // in W_CHECK: all but the pipes and the place, which is compared there
+    reg         legal_reg, overlong_reg;
     reg  [24:0] highest_reg;
-    wire        legal     = legal_reg && {1'b0, cfg_slots[23:0]} <= highest_reg;
+    wire        legal     = legal_reg && !overlong_reg && {1'b0, cfg_slots[23:0]} <= highest_reg;
 
     // units that are somebody's: read group by group and compared with those of the group being started
     reg  [GROUPS-1:0] holds_reg;      // the group has the units that u_held says
@@ -406,9 +406,10 @@ module inc_recycle_buffer #(
                 end
             end
             W_READ: begin
-                legal_reg   <= cfg_legal;
-                highest_reg <= cfg_highest;
-                state_reg   <= W_CHECK;
+                legal_reg    <= cfg_legal;
+                overlong_reg <= cfg_overlong;
+                highest_reg  <= cfg_highest;
+                state_reg    <= W_CHECK;
             end
             W_CHECK: begin
                 base_reg  <= cfg_slots[SLOT_W-1:0];
