@@ -53,21 +53,29 @@ var noAttributes = json.RawMessage("{}")
 // errClocks means that a design has more than one clock.
 var errClocks = errors.New("mutate: the design has more than one clock")
 
+// readNetlist reads a file of Yosys's, and finds the module top in it.
+func readNetlist(file, top string) (n netlist, m *module, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return n, nil, fmt.Errorf("mutate: %w", err)
+	}
+	if err := json.Unmarshal(text, &n); err != nil {
+		return n, nil, fmt.Errorf("mutate: what Yosys left: %w", err)
+	}
+	m = n.Modules[top]
+	if m == nil {
+		return n, nil, fmt.Errorf("mutate: what Yosys left has no module %s", top)
+	}
+	return n, m, nil
+}
+
 // openMemories makes the memories of a flat module its ports: what they are given goes out as far as it counts (an address where something is read or
 // written, bits that are written), what they answer comes in. Two copies of the module whose outputs are the same whatever comes in have
 // memories that hold the same. The reset is made to stand in the first cycle.
 func openMemories(from, to, top string) error {
-	text, err := os.ReadFile(from)
+	n, m, err := readNetlist(from, top)
 	if err != nil {
-		return fmt.Errorf("mutate: %w", err)
-	}
-	var n netlist
-	if err := json.Unmarshal(text, &n); err != nil {
-		return fmt.Errorf("mutate: what Yosys left: %w", err)
-	}
-	m := n.Modules[top]
-	if m == nil {
-		return fmt.Errorf("mutate: what Yosys left has no module %s", top)
+		return err
 	}
 	if err := m.count(); err != nil {
 		return err

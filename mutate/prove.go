@@ -4,7 +4,6 @@ package mutate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,27 +53,9 @@ func prove(ctx context.Context, files []string, top string, d *mutant.Design, mu
 
 // readUsed tells which bits of the input mutant.Bits some cell or output of a flat design looks at.
 func readUsed(file, top string) (map[int]bool, error) {
-	text, err := os.ReadFile(file)
+	_, m, err := readNetlist(file, top)
 	if err != nil {
-		return nil, fmt.Errorf("mutate: %w", err)
-	}
-	var design struct {
-		Modules map[string]struct {
-			Ports map[string]struct {
-				Direction string `json:"direction"`
-				Bits      []any  `json:"bits"`
-			} `json:"ports"`
-			Cells map[string]struct {
-				Connections map[string][]any `json:"connections"`
-			} `json:"cells"`
-		} `json:"modules"`
-	}
-	if err := json.Unmarshal(text, &design); err != nil {
-		return nil, fmt.Errorf("mutate: what Yosys left: %w", err)
-	}
-	m, ok := design.Modules[top]
-	if !ok {
-		return nil, fmt.Errorf("mutate: what Yosys left has no module %s", top)
+		return nil, err
 	}
 	nets := map[any]int{}
 	for i, bit := range m.Ports[mutant.Bits].Bits {
