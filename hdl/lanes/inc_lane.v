@@ -259,35 +259,42 @@ module inc_lane #(
 
         end else begin : gen_plain
 
+            // From two stages on the first cut is before the adder: operands come from memories, which take half a cycle of an FPGA's.
+            localparam FIRST = (STAGES >= 2) ? 1 : 0;
+            wire        int_q, sum_q, max_q;
+            wire [31:0] a_q, b_q;
+            inc_lane_cut #(.WIDTH(67), .CUT(FIRST)) u_first (.clk(clk), .en(en), .d({int_op, sum_op, max_op, a, b}), .q({int_q, sum_q, max_q, a_q, b_q}));
+
             wire [31:0] result;
             if (CHOICE != 0) begin : gen_choice
-                wire less = a[31] ^ b[31] ? a[31] : (a[30:0] < b[30:0]) ^ (a[31] && !int_op);
+                wire less = a_q[31] ^ b_q[31] ? a_q[31] : (a_q[30:0] < b_q[30:0]) ^ (a_q[31] && !int_q);
                 wire nan;
                 if (FP != 0) begin : gen_nan
-                    assign nan = !int_op && (a[30:0] > 31'h7F800000 || b[30:0] > 31'h7F800000);
+                    assign nan = !int_q && (a_q[30:0] > 31'h7F800000 || b_q[30:0] > 31'h7F800000);
                 end else begin : gen_no_nan
                     assign nan = 1'b0;
                 end
-                wire [31:0] chosen = nan ? 32'h7FC00000 : less ^ max_op ? a : b;
+                wire [31:0] chosen = nan ? 32'h7FC00000 : less ^ max_q ? a_q : b_q;
                 if (SUM != 0) begin : gen_sum
-                    assign result = sum_op ? a + b : chosen;
+                    assign result = sum_q ? a_q + b_q : chosen;
                 end else begin : gen_no_sum
-                    wire unused_bits = &{1'b0, sum_op};
+                    wire unused_bits = &{1'b0, sum_q};
                     assign result = chosen;
                 end
             end else begin : gen_sum_only
-                wire unused_bits = &{1'b0, int_op, sum_op, max_op};
-                assign result = a + b;
+                wire unused_bits = &{1'b0, int_q, sum_q, max_q};
+                assign result = a_q + b_q;
             end
 
-            // The result is there in the first stage; the others keep it in step with lanes that need them.
-            wire [32*STAGES+31:0] pipe;
+            // The result is there in the stage behind it; the others keep it in step with lanes that need them.
+            localparam LAST = STAGES - FIRST;
+            wire [32*LAST+31:0] pipe;
             assign pipe[31:0] = result;
             genvar i;
-            for (i = 0; i < STAGES; i = i + 1) begin : gen_stage
+            for (i = 0; i < LAST; i = i + 1) begin : gen_stage
                 inc_lane_cut #(.WIDTH(32), .CUT(1)) u_cut (.clk(clk), .en(en), .d(pipe[32*i +: 32]), .q(pipe[32*i+32 +: 32]));
             end
-            assign y = pipe[32*STAGES +: 32];
+            assign y = pipe[32*LAST +: 32];
 
         end
     endgenerate

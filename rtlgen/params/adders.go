@@ -7,7 +7,8 @@ import "slices"
 // stageMHz returns the highest clock in MHz that an adder keeps at 1, 2, … stages. This is the only place that has the figures.
 // With a floating-point type they are those measured in hdl/lanes/README.md: on asic the shorter period of the two ways of mapping,
 // less 10 %; on fpga levels of LUTs at 0.45 ns and 0.5 ns for a flop, which only a vendor's tool can confirm. The integer adder's are
-// estimates; it needs no third stage: with two it is faster than any clock that clock_mhz takes.
+// estimates but for one stage on fpga, which is what an ECP5 finds of mini placed and routed (docs/synthesis.md): the operands come out of block RAM in
+// the same cycle. It needs no third stage: with two it is faster than any clock that clock_mhz takes.
 func stageMHz(t Technology, float bool) []int {
 	switch {
 	case t == ASIC && float:
@@ -17,7 +18,7 @@ func stageMHz(t Technology, float bool) []int {
 	case float:
 		return []int{80, 160, 160, 270, 270, 310}
 	default:
-		return []int{350, maxClockMHz}
+		return []int{110, maxClockMHz}
 	}
 }
 

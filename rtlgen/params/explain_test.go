@@ -29,7 +29,7 @@ func TestExplain(t *testing.T) {
   INT32: a group at window 4 takes 8 slots: 2 of 2 groups at a time; memory bits per payload bit: 1.0
   2,048 rows of 8 bytes, a read and a write port
 lanes: 2 add to the slot; an 8-byte beat of INT32 takes 1 cycle
-adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
+adders: 2 stages, the fewest for 250 MHz on fpga (1 reaches 110 MHz, 2 reach 2,000 MHz)
 `},
 		{"the published chip", chip(), `buffer: 1 MB / 4 KB = 256 places; reproducible with 16 members keeps 8 payloads a slot, one for every pair: 32 slots
   FP32, INT32: a group at window 16 takes 32 slots: 1 of 64 groups at a time; memory bits per payload bit: 8.0
@@ -44,7 +44,7 @@ adders: 2 stages, the fewest for 1,000 MHz on asic (1 reaches 600 MHz, 2 reach 1
   2,048 rows of 8 bytes, a read and a write port
 pools: 2 messages of 2 KB each, 4 full packets; in 500 cycles of the clock asked for, a round trip of a link, the bus moves 4 packets: as many as a link of the bus's rate needs; a time-out takes 16 µs
 lanes: 2 add to the slot; an 8-byte beat of INT32 takes 1 cycle
-adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
+adders: 2 stages, the fewest for 250 MHz on fpga (1 reaches 110 MHz, 2 reach 2,000 MHz)
 `},
 		{"odd members", []string{"accumulate=reproducible", "members=5", "buffer_bytes=25600", "lanes=2", "dtypes=[BF16]", "adder_stages=2", "window_packets=1", "groups=1"},
 			`buffer: 25 KB / 1 KB = 25 places; reproducible with 5 members keeps 3 payloads a slot, one for every pair: 8 slots; 1 place (1 KB) left over, not built
@@ -57,7 +57,7 @@ adders: 2 stages as given for 250 MHz on fpga (2 reach 160 MHz)
   INT32: a group at window 4 takes 8 slots: 2 of 2 groups at a time; memory bits per payload bit: 1.0
   2,048 rows of 8 bytes, a read and a write port
 lanes: 4: 2 add pairs, 2 are for the tree, which one pair does not have; an 8-byte beat of INT32 takes 1 cycle
-adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
+adders: 2 stages, the fewest for 250 MHz on fpga (1 reaches 110 MHz, 2 reach 2,000 MHz)
 `},
 		{"lanes doubled", []string{"bus_bytes=64", "lanes=32", "dtypes=[FP32, FP16]", "clock_mhz=90", "mtu_bytes=256", "buffer_bytes=768", "window_packets=1"},
 			`buffer: 768 B / 256 B = 3 places; in_place keeps 1 payload a slot: 3 slots
@@ -73,7 +73,7 @@ adders: 2 stages, the fewest for 90 MHz on fpga (1 reaches 80 MHz, 2 reach 160 M
   2,048 rows of 8 bytes, a read and a write port
 pipes: 4 slots each; in 500 cycles of the clock asked for, a round trip of a link, the bus moves 4 packets: as many as a link of the bus's rate needs; a time-out takes 16 µs
 lanes: 2 add to the slot; an 8-byte beat of INT32 takes 1 cycle
-adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
+adders: 2 stages, the fewest for 250 MHz on fpga (1 reaches 110 MHz, 2 reach 2,000 MHz)
 `},
 		{"more stages than the table has", []string{"adder_stages=6"}, `buffer: 16 KB / 1 KB = 16 places; in_place keeps 1 payload a slot: 16 slots
   INT32: a group at window 4 takes 8 slots: 2 of 2 groups at a time; memory bits per payload bit: 1.0
