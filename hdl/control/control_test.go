@@ -110,13 +110,23 @@ func (b *bench) seen(want *mapped) mapped {
 		return m
 	}
 	m.PSN, m.RNG = b.Get("map_psn"), b.Get("map_rng")
-	m.Collective, m.Function, m.DType = b.Get("map_collective"), b.Get("map_function"), b.Get("map_dtype")
+	m.Collective, m.Function, m.DType = collective(b.Rig), b.Get("map_function"), b.Get("map_dtype")
 	m.Up, m.Down, m.Ackable, m.NeedsHost = b.Is("map_up"), b.Is("map_down"), b.Is("map_ackable_any"), b.Is("map_needs_host")
 	m.In, m.Out, m.Ack, m.Parent = b.Get("map_in_mask"), b.Get("map_out_mask"), b.Get("map_ack_mask"), b.Get("map_parent_mask")
 	if !want.noRange {
 		m.Begin, m.End = b.Get("map_begin"), b.Get("map_end")
 	}
 	return m
+}
+
+// collective is the one that map_* say; more than one is none that there is.
+func collective(r *rig.Rig) uint64 {
+	for c, says := range map[uint64][3]bool{allReduce: {}, reduce: {true}, broadcast: {false, true}, barrier: {false, false, true}} {
+		if says == [3]bool{r.Is("map_reduces"), r.Is("map_spreads"), r.Is("map_barrier")} {
+			return c
+		}
+	}
+	return barrier + 1
 }
 
 // step passes a cycle and checks every output.

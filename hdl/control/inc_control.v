@@ -131,7 +131,9 @@ module inc_control #(
     output wire              map_ackable_any,
     // only the ACKs of hosts count: AllReduce, Barrier
     output wire              map_needs_host,
-    output wire [2:0]        map_collective,
+    output wire              map_reduces,
+    output wire              map_spreads,
+    output wire              map_barrier,
     output wire [1:0]        map_function,
     output wire [1:0]        map_dtype,
     output wire [MASK_W-1:0] map_in_mask,
@@ -174,7 +176,7 @@ module inc_control #(
     endgenerate
 `endif
 
-    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2;
+    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
 `ifdef INC_MESSAGE_RANGES
     localparam [7:0] OP_CONTROL = 8'h05, OP_ACK = 8'h11;
 `else
@@ -371,7 +373,7 @@ module inc_control #(
     wire is_ack     = ent_opcode == OP_ACK;
     wire is_control = ent_opcode == OP_CONTROL && ent_empty;
 
-    // What is shown: {begin, end, collective, function, type, the endpoint's roles, all roles}
+    // What is shown: {begin, end, whether it is a Reduce, Broadcast, Barrier, function, type, the endpoint's roles, all roles}
 `else
     // ---- which range: never both, as the PSNs on a wire go on from one to the next, and so the base lies in neither ----
 
@@ -389,7 +391,7 @@ module inc_control #(
     wire        prev_takes = ranged && prev_valid && ((hears ? prev_hears : prev_sends) & self) != NOBODY;
     wire [23:0] prev_last  = cur_first - 24'd1;
 
-    // What is shown, for both ranges: which one it is comes last. {begin, end, collective, function, type, the endpoint's roles, all roles}
+    // What is shown, for both ranges: which one it is comes last. {begin, end, whether it is a Reduce, Broadcast, Barrier, function, type, the endpoint's roles, all roles}
 `endif
     localparam SHOW_W = 24 + 24 + 7 + 4 + 4 * MASK_W;
 `ifdef INC_MESSAGE_RANGES
@@ -397,13 +399,13 @@ module inc_control #(
 `else
     wire [SHOW_W-1:0] cur_show, prev_show;
 `endif
-    assign cur_show  = {cur_first, cur_last, cur_imm[31:25],
+    assign cur_show  = {cur_first, cur_last, cur_collective == REDUCE, cur_collective == BROADCAST, cur_collective == BARRIER, cur_imm[28:25],
                         (cur_r_in & self) != NOBODY, (cur_r_parent & ~cur_r_in & self) != NOBODY && cur_collective != REDUCE,
                         (cur_r_ack & self) != NOBODY, cur_collective != REDUCE && cur_collective != BROADCAST,
                         cur_r_in, cur_r_out, cur_r_ack, cur_r_parent};
 `ifdef INC_MESSAGE_RANGES
 `else
-    assign prev_show = {prev_first, prev_last, prev_imm[31:25],
+    assign prev_show = {prev_first, prev_last, prev_collective == REDUCE, prev_collective == BROADCAST, prev_collective == BARRIER, prev_imm[28:25],
                         (prev_r_in & self) != NOBODY, (prev_r_parent & ~prev_r_in & self) != NOBODY && prev_collective != REDUCE,
                         (prev_r_ack & self) != NOBODY, prev_collective != REDUCE && prev_collective != BROADCAST,
                         prev_r_in, prev_r_out, prev_r_ack, prev_r_parent};
@@ -444,7 +446,7 @@ module inc_control #(
     assign map_wrong_role  = control_reg && legal_reg && !would_reg;
     assign map_contradicts = control_reg && !same_reg;
     assign map_rng         = rng_reg;
-    assign {map_begin, map_end, map_collective, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+    assign {map_begin, map_end, map_reduces, map_spreads, map_barrier, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
             map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} = cur_show_reg;
 
     assign init_take = init;
@@ -523,7 +525,7 @@ module inc_control #(
     assign map_base        = base[24:1];
     assign map_psn         = cnp_reg ? psn_reg : psn_reg - offset_reg;
     assign map_rng         = rng_reg - {1'b0, in_prev};
-    assign {map_begin, map_end, map_collective, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+    assign {map_begin, map_end, map_reduces, map_spreads, map_barrier, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
             map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} = in_prev ? prev_show_reg : cur_show_reg;
 
     // ---- open: the group's word first, then endpoint by endpoint ----

@@ -87,7 +87,7 @@ func (b *messageBench) look(f *frame) mapped {
 	b.SetBool("ctl_map", false)
 	b.Clock()
 	return mapped{Current: b.Is("map_current"), Opens: b.Is("map_opens"), BadControl: b.Is("map_bad_control"), WrongRole: b.Is("map_wrong_role"),
-		Contradicts: b.Is("map_contradicts"), RNG: b.Get("map_rng"), Collective: b.Get("map_collective"), Function: b.Get("map_function"), DType: b.Get("map_dtype"),
+		Contradicts: b.Is("map_contradicts"), RNG: b.Get("map_rng"), Collective: collective(b.Rig), Function: b.Get("map_function"), DType: b.Get("map_dtype"),
 		Begin: b.Get("map_begin"), End: b.Get("map_end"), Up: b.Is("map_up"), Down: b.Is("map_down"), Ackable: b.Is("map_ackable_any"), NeedsHost: b.Is("map_needs_host"),
 		In: b.Get("map_in_mask"), Out: b.Get("map_out_mask"), Ack: b.Get("map_ack_mask"), Parent: b.Get("map_parent_mask")}
 }

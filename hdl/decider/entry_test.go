@@ -69,7 +69,7 @@ func (f *visitor) view(p decider.Decider) *big.Int {
 		}
 		up, down, ackable = m["up"], m["down"], is(m["ackable_any"] != 0 && (e["host"] != 0 || m["needs_host"] == 0))
 		whole = is(e["plen"]&1 == 0 && (halves || e["plen"]&2 == 0))
-		if m["collective"] == 3 { // a Barrier has no payload
+		if m["barrier"] != 0 { // has no payload
 			whole = e["empty"]
 		}
 		places = is(f.inRange())<<6 | m["previous"]<<5 | m["opens"]<<4 | m["opens_up"]<<3 | m["bad_control"]<<2 | m["wrong_role"]<<1 | m["contradicts"]
@@ -83,10 +83,12 @@ func (f *visitor) view(p decider.Decider) *big.Int {
 		ranged, number = 1, m["rng"]
 	}
 	reduces, spreads := uint64(0), uint64(0)
-	switch by["collective"] {
-	case 1:
+	switch {
+	case f.ranged():
+		reduces, spreads = m["reduces"], m["spreads"]
+	case e["collective"] == 1:
 		reduces = 1
-	case 2:
+	case e["collective"] == 2:
 		spreads = 1
 	}
 	return joined([]field{{1, ranged}, {1, opened}, {2, number}, {24, psn}, {24, begin}, {24, end}, {24, base}, {7, places}, {1, up}, {1, down}, {1, ackable},

@@ -121,7 +121,9 @@ module inc_frame_entry #(
     input  wire                map_down,
     input  wire                map_ackable_any,
     input  wire                map_needs_host,
-    input  wire [2:0]          map_collective,
+    input  wire                map_reduces,
+    input  wire                map_spreads,
+    input  wire                map_barrier,
     input  wire [1:0]          map_function,
     input  wire [1:0]          map_dtype,
     input  wire [MASK_W-1:0]   map_in_mask,
@@ -159,7 +161,7 @@ module inc_frame_entry #(
 );
 
     localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
-    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
+    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2;
 
 `ifndef __ICARUS__
     generate
@@ -225,7 +227,7 @@ module inc_frame_entry #(
             wire unused_in_band = &{1'b0, ent_empty, ent_in_band, ent_route_valid, ent_route_mask, ent_root_sends, ctl_busy, map_current,
                                     map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
                                     map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
-                                    map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
+                                    map_reduces, map_spreads, map_barrier, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
                                     opens, opening, done, opener, clk, rst, ask_group};
         end else begin : gen_in_band
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
@@ -329,9 +331,9 @@ module inc_frame_entry #(
 
             wire in_range = map_current || map_previous;
             wire halves   = map_dtype[1] != map_dtype[0];
-            wire whole    = map_collective == BARRIER ? empty_reg : !plen[0] && (halves || !plen[1]);
+            wire whole    = map_barrier ? empty_reg : !plen[0] && (halves || !plen[1]);
             wire ackable  = map_ackable_any && (host || !map_needs_host);
-            wire [2:0]        collective = ranged ? map_collective : by ? ent_collective : collective_reg;
+            wire [2:0]        collective = by ? ent_collective : collective_reg;
             wire [MASK_W-1:0] in_mask    = by ? ent_in_mask : in_mask_reg;
             wire [MASK_W-1:0] out_mask   = by ? ent_out_mask : out_mask_reg;
             wire [MASK_W-1:0] ack_mask   = by ? ent_ack_mask : ack_mask_reg;
@@ -342,8 +344,8 @@ module inc_frame_entry #(
             assign frame       = by ? ent_frame : frame_reg;
             assign ranged      = ranged_reg && !by;
             assign up          = ranged ? map_up : by ? ent_up : up_reg;
-            assign reduces     = collective == REDUCE;
-            assign spreads     = collective == BROADCAST;
+            assign reduces     = ranged ? map_reduces : collective == REDUCE;
+            assign spreads     = ranged ? map_spreads : collective == BROADCAST;
             assign psn         = ranged ? map_psn : by ? ent_psn : wire_psn;
             assign dtype       = ranged ? map_dtype : by ? ent_dtype : dtype_reg;
             assign parent_mask = ranged ? map_parent_mask : by ? ent_parent_mask : parent_mask_reg;

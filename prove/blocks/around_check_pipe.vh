@@ -21,7 +21,8 @@ always @* begin
     assume ({1'b0, control_map_opens} + {1'b0, control_map_bad_control} + {1'b0, control_map_wrong_role} <= 2'd1);
     assume (!(control_map_current || control_map_previous) || !(control_map_opens || control_map_bad_control || control_map_wrong_role));
     assume (!control_map_opens || (steps_ask_opcode == 8'h05 && steps_ask_empty));
-    assume (!(control_map_up && (control_map_down || control_map_collective == 3'd2)));
+    assume (!(control_map_up && (control_map_down || control_map_spreads)));
+    assume (!(control_map_reduces && control_map_spreads));
 end
 
 // LookupTable knows none but endpoints that there are, and so does the queue of Retransmission, where 0 and 1 stand for a group's pipes.

@@ -130,9 +130,9 @@ always @* if (f_past && f_shown) begin
     assert ({1'b0, map_opens} + {1'b0, map_bad_control} + {1'b0, map_wrong_role} <= 2'd1);
     if (map_opens_up) assert (map_opens);
     if (map_opens) assert (f_control);
-    if (map_collective == REDUCE) assert (map_out_mask == NOBODY && !map_down);
-    if (map_collective == BROADCAST) assert (map_in_mask == NOBODY && !map_up);
-    assert (!(map_up && map_down));
+    if (map_reduces) assert (map_out_mask == NOBODY && !map_down);
+    if (map_spreads) assert (map_in_mask == NOBODY && !map_up);
+    assert (!(map_up && map_down) && !(map_reduces && map_spreads));
 end
 always @* if (f_past && put_valid_reg) assert (off_ei >> EP_W == group && off_ei[EP_W-1:0] == put_reg);
 `endif
