@@ -18,12 +18,12 @@ func checkDuplicate() Block {
 		Name: "check_duplicate", Mode: 2, InBand: true, Keep: []string{"u_steps", "u_check", "u_work"},
 		Texts: map[string]string{m: "check_duplicate", core: "around_check_duplicate"},
 		Changes: []Change{
-			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(EP_BITS), .ADDR_W(EI_W))", "u_endpoints", "f_i", "f_ep"),
+			watch(m, "inc_ram_1r1w #(.WORDS(RECORDS), .BITS(EP_BITS), .ADDR_W(INDEX_W))", "u_endpoints", "f_at", "f_ep"),
 			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W))", "u_done", "f_g", "f_done_now"),
 		},
 		Properties: []Property{
 			{Isolation, "an endpoint's and a group's numbers are written by their own frames and starts alone; what a frame sends and asks is of its own group", 0,
-				Change{m, ".waddr (ep_we ? c_ei : init_ei)", ".waddr (ep_we ? b_ei : init_ei)"}},
+				Change{m, ".waddr (ep_we ? c_at : init_at)", ".waddr (ep_we ? a_at : init_at)"}},
 			{Dropped, "a frame that is damaged or of a dead group changes nothing; one that is dropped writes no slot, number or work, and sends a gap's NAK at most", 16,
 				Change{m, "assign wr_en    = good && t_wr;", "assign wr_en    = c_leaves && t_wr;"}},
 			{Wedge, "a frame is done within 30 cycles in which its verdict is there, and whatever it needs has room or is ready", 40,
@@ -104,7 +104,7 @@ func control() Block {
 		Name: "control", InBand: true, Keep: []string{"u_control"}, Texts: map[string]string{m: "control"},
 		Changes: []Change{
 			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W))", "u_ranges", "f_g", "f_range"),
-			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(48), .ADDR_W(EI_W))", "u_offsets", "f_i", "f_offset"),
+			watch(m, "inc_ram_1r1w #(.WORDS(RECORDS), .BITS(48), .ADDR_W(INDEX_W))", "u_offsets", "f_at", "f_offset"),
 		},
 		Properties: []Property{
 			{Isolation, "a group's ranges are what its own start and its own controls make them, and an endpoint's offsets change by those of its own group alone", 0,

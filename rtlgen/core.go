@@ -143,7 +143,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
 	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand, ECC: p.ECCAll})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand,
+		OnePort: asic, ECC: p.ECCAll})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: endDelay(p), Margin: parser.WordsBehind, ECC: p.ECCAll})
 	counters := len(blockCounters(p))
@@ -387,6 +388,7 @@ func (b *blocks) control(c *graph.Composite) {
 		c.Connect(b.csrs.Pin(name), b.lookup.Pin(name), b.slots.Pin(name), b.translate.Pin(name))
 	}
 	c.Connect(b.csrs.Pin("tbl_ep_we"), b.lookup.Pin("tbl_ep_we"), b.translate.Pin("tbl_ep_we"))
+	c.Connect(b.lookup.Pin("tbl_waits"), b.csrs.Pin("tbl_waits"))
 	c.Connect(b.csrs.Pin("tbl_grp_we"), b.lookup.Pin("tbl_grp_we"), b.slots.Pin("tbl_grp_we"))
 	c.Connect(b.csrs.Pin("get_index"), b.lookup.Pin("get_index"), b.translate.Pin("get_index"))
 	c.Connect(b.csrs.Pin("get_word"), b.lookup.Pin("get_word"), b.translate.Pin("get_word"))

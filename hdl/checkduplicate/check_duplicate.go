@@ -20,14 +20,21 @@ type CheckDuplicate decider.Decider
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckDuplicate) Module() (*graph.Module, error) {
 	common := decider.Decider(p)
-	if err := common.Rules("inc_check_duplicate", 2, 23).Err(); err != nil {
+	rules := common.Rules("inc_check_duplicate", 2, 23)
+	common.CountGroups(rules)
+	if err := rules.Err(); err != nil {
 		return nil, err
 	}
 	source, err := leaf.SourceParking(files, "inc_check_duplicate", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 49, AddrW: p.EIW}.Module()
+	at := ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+	index, err := at.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
+	}
+	memory, err := ram.RAM{Words: max(at.Words(), 2), Bits: 49, AddrW: at.IndexW()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
@@ -45,7 +52,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW},
 			{Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "TREE", Value: p.Tree},
-			{Name: "HALVES", Value: p.Halves}, {Name: "COUNTERS", Value: p.Counters},
+			{Name: "HALVES", Value: p.Halves}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
 		},
 		Ports: slices.Concat(
 			[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("cfg_gap_nak", 1)},
@@ -60,13 +67,12 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			[]graph.Port{leaf.Out("count", p.Counters)},
 		),
 		Memories: []graph.Memory{
-			{Path: "u_endpoints", Words: leaf.Pow2(p.EIW), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_endpoints", Words: max(at.Words(), 2), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_done", Words: leaf.Pow2(common.GroupBits()), Bits: 24, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{ahead, least, memory},
+		Submodules: []*graph.Module{ahead, least, memory, index},
 	}
 	if p.Park != 0 {
-		module.Params = slices.Insert(module.Params, len(module.Params)-1, graph.Param{Name: "GROUPS", Value: p.Groups})
 		module.Memories = append(module.Memories,
 			graph.Memory{Path: "u_lasts", Words: leaf.Pow2(common.GroupBits()), Bits: p.MaskW + 24, Role: "state", Module: "inc_ram_1r1w"})
 	}

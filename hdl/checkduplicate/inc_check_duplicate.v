@@ -51,10 +51,8 @@ module inc_check_duplicate #(
     parameter TREE     = 0,
     // 1: there are element types of 16 bits; their slots are two units
     parameter HALVES   = 0,
-`ifdef INC_PARK
-    // number of groups
+    // number of groups; the table of endpoints has room for MASK_W of each
     parameter GROUPS   = 2,
-`endif
     // number of counters
     // contract: parameter 2
     parameter COUNTERS = 46
@@ -314,6 +312,9 @@ module inc_check_duplicate #(
         if (SLOT_W < 1 || SLOT_W > 23) begin : gen_bad_slot
             $error("inc_check_duplicate: SLOT_W must be 1 to 23");
         end
+        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_check_duplicate: GROUPS must be 1 to 2**(EI_W - EP_W)");
+        end
     endgenerate
 `endif
 
@@ -322,6 +323,8 @@ module inc_check_duplicate #(
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
     localparam EP_BITS = 49;           // nakSent, msn, ePSN
+    localparam RECORDS = GROUPS * MASK_W > 2 ? GROUPS * MASK_W : 2;
+    localparam INDEX_W = $clog2(RECORDS);
 
     wire [GRP_W-1:0] a_group, b_group, c_group, init_group;
     generate
@@ -401,13 +404,23 @@ module inc_check_duplicate #(
 
     assign init_take = init_valid && !ep_we && !done_we;
 
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(EP_BITS), .ADDR_W(EI_W)) u_endpoints (
+    // where they lie; a start offers numbers that no endpoint has, and what is written for those is not kept
+    wire [INDEX_W-1:0]   a_at, c_at, init_at;
+    wire                 a_there, c_there, init_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_a_index (
+        .ei(a_ei), .index(a_at), .present(a_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_c_index (
+        .ei(c_ei), .index(c_at), .present(c_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_init_index (
+        .ei(init_ei), .index(init_at), .present(init_there));
+
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(EP_BITS), .ADDR_W(INDEX_W)) u_endpoints (
         .clk   (clk),
-        .we    (ep_we || init_take),
-        .waddr (ep_we ? c_ei : init_ei),
+        .we    (ep_we ? c_there : init_take && init_there),
+        .waddr (ep_we ? c_at : init_at),
         .wdata (ep_we ? n_ep : {1'b0, 24'd0, init_psn}),
         .re    (rd_en),
-        .raddr (a_ei),
+        .raddr (a_at),
         .rdata (ram_ep)
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_done (
@@ -1057,7 +1070,7 @@ module inc_check_duplicate #(
 `ifdef INC_PARK
     wire unused_park = &{1'b0, l_past, k_ahead, k_unacked, gone_past};
 `endif
-    wire unused_bits = &{1'b0, s_psn, init_ei, s_unit, distance, beyond, overrun, opened_past, picked_past, rest_past, gap_low};
+    wire unused_bits = &{1'b0, s_psn, a_there, s_unit, distance, beyond, overrun, opened_past, picked_past, rest_past, gap_low};
 
 endmodule
 

@@ -48,13 +48,20 @@ func (p Control) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 48, AddrW: p.EIW}.Module()
+	at := ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+	index, err := at.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_control: %w", err)
 	}
+	memory, err := ram.RAM{Words: max(at.Words(), 2), Bits: 48, AddrW: at.IndexW()}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_control: %w", err)
+	}
+	submodules := []*graph.Module{memory}
 	memories := []graph.Memory{{Path: "u_ranges", Words: groups, Bits: 2 + 24 + ranges*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"}}
 	if p.Messages == 0 {
-		memories = append(memories, graph.Memory{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
+		memories = append(memories, graph.Memory{Path: "u_offsets", Words: max(at.Words(), 2), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
+		submodules = append(submodules, index)
 	}
 	return &graph.Module{
 		Name: "inc_control", Block: "Control", Source: source, Latency: latency, Purpose: purpose,
@@ -68,7 +75,7 @@ func (p Control) Module() (*graph.Module, error) {
 		},
 		Ports:      p.ports(),
 		Memories:   memories,
-		Submodules: []*graph.Module{memory},
+		Submodules: submodules,
 	}, nil
 }
 

@@ -30,7 +30,8 @@
 //               cycle 0, ent_* stand still in cycle 1 and from there to the end of an open. A ctl_rd without ctl_map changes nothing, but
 //               none comes between ctl_map of a frame that may open a range and ctl_open
 //   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 2, the new range from a ctl_rd in cycle 2**EP_W + 3 on; off_*
-//               tell the new range's offsets, one endpoint a cycle in cycles 3 to 2**EP_W + 2
+//               tell the new range's offsets, one number of the group a cycle in cycles 3 to 2**EP_W + 2
+//   numbers     those of MASK_W and more are no endpoint's: their offsets are not kept, what off_in, off_out and map_* say of them means nothing
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
 //               begins at init_psn; taken in every cycle without ctl_busy
 //   throughput  a ctl_rd in 2 cycles
@@ -304,13 +305,25 @@ module inc_control #(
         .rdata ({cur_rng, cur_last, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
     );
 
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(48), .ADDR_W(EI_W)) u_offsets (
+    // an opening and a start go through all numbers of a group; what is written for one that no endpoint has is not kept
+    localparam RECORDS = GROUPS * MASK_W > 2 ? GROUPS * MASK_W : 2;
+    localparam INDEX_W = $clog2(RECORDS);
+    wire [INDEX_W-1:0] walk_at, ctl_at, off_at;
+    wire               walk_there, ctl_there, off_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_walk_index (
+        .ei(walk_ei), .index(walk_at), .present(walk_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_ctl_index (
+        .ei(ctl_ei), .index(ctl_at), .present(ctl_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_off_index (
+        .ei(off_ei), .index(off_at), .present(off_there));
+
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(48), .ADDR_W(INDEX_W)) u_offsets (
         .clk   (clk),
-        .we    (off_we),
-        .waddr (off_ei),
+        .we    (off_we && off_there),
+        .waddr (off_at),
         .wdata ({off_out, off_in}),
         .re    (ctl_rd || walking_reg),
-        .raddr (walking_reg ? walk_ei : ctl_ei),
+        .raddr (walking_reg ? walk_at : ctl_at),
         .rdata ({cur_out, cur_in})
     );
 
@@ -587,7 +600,7 @@ module inc_control #(
     assign off_in    = put_valid_reg ? next_in : 24'd0;
     assign off_out   = put_valid_reg ? next_out : 24'd0;
 
-    wire unused_bits = &{1'b0, cur_past, cur_left, prev_past, next_last, base, sent_more, heard_more, init_ei, new_r_ack, new_r_out};
+    wire unused_bits = &{1'b0, cur_past, cur_left, prev_past, next_last, base, sent_more, heard_more, walk_there, ctl_there, new_r_ack, new_r_out};
 `endif
 
 endmodule

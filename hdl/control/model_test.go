@@ -144,6 +144,7 @@ type mapped struct {
 	// what follows is the model's alone: the packet is the first, the last of its range; there is no range: Begin and End have no meaning;
 	// it is data: Base has one
 	first, last, noRange, data bool
+	absent                     bool // of a number that no endpoint has: what is shown means nothing
 }
 
 // arith are the types and operations that there are, a bit each.

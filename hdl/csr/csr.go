@@ -59,7 +59,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(groupBits + 4), Bits: 32, AddrW: groupBits + 4}.Module()
+	memory, err := ram.OnePort{Words: leaf.Pow2(groupBits + 4), Bits: 32, AddrW: groupBits + 4}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_csr: %w", err)
 	}
@@ -95,7 +95,7 @@ func (p CSR) Module() (*graph.Module, error) {
 		},
 		Ports: p.ports(),
 		Memories: append(counters.memories("u_counters."),
-			graph.Memory{Path: "u_group_copy", Words: leaf.Pow2(groupBits + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"}),
+			graph.Memory{Path: "u_group_copy", Words: leaf.Pow2(groupBits + 4), Bits: 32, Role: "table", Module: "inc_ram_1rw", OnePort: true}),
 		Submodules: []*graph.Module{counting, memory},
 	}, nil
 }
@@ -141,6 +141,7 @@ func (p CSR) ports() []graph.Port {
 		leaf.Out("inject_valid", 1),
 		leaf.Out("inject_flips", 2),
 		leaf.Out("tbl_ep_we", 1),
+		leaf.In("tbl_waits", 1),
 		leaf.Out("tbl_grp_we", 1),
 		leaf.Out("tbl_index", p.EIW),
 		leaf.Out("tbl_word", 4),

@@ -6,12 +6,14 @@
 //   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing;
 //               the low two bits of an address are not looked at
 //   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
-//   latency     write response 4 cycles after address and data are both there; read data 4 cycles after the address, of an endpoint 1 later than
-//               who keeps it takes, of a counter up to 2 * COUNTERS + 13
+//   latency     write response 4 cycles after address and data are both there, but for tbl_waits; read data 4 cycles after the address, of a group
+//               5 where a group's word goes out in the cycle in which it is looked up, of an endpoint 1 later than who keeps it takes, of a
+//               counter up to 2 * COUNTERS + 13
 //   throughput  a write in 5 cycles and a read in 5, independent of each other
 //   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
-//   tables      endpoint and group words go out on tbl_* in the cycle of the answer. A group's are read from a copy here, an endpoint's from
+//   tables      endpoint and group words go out on tbl_* in the cycle of the answer, an endpoint's until tbl_waits is low, for which the next
+//               write waits. A group's are read from a copy here, an endpoint's from
 //               the tables of who uses them: get_lookup or get_translate stands, with number and word, until got_*, in whose cycle the
 //               data is there. Of an endpoint that has no bit in a mask nothing goes out, and it reads 0
 //   groups      a write of enable to a group that is not enabled, or of enable and reset, is grp_start for one cycle; grp_refused clears
@@ -98,6 +100,7 @@ module inc_csr #(
     output reg  [1:0]              inject_flips,
 
     output reg                     tbl_ep_we,
+    input  wire                    tbl_waits,
     output reg                     tbl_grp_we,
     output reg  [EI_W-1:0]         tbl_index,
     output reg  [3:0]              tbl_word,
@@ -302,7 +305,10 @@ module inc_csr #(
     reg [8*PORTS-1:0] bypass_port_reg;
     reg [GROUPS-1:0] enable_reg, overlap_reg;
 
-    wire        wr_act      = w_state == W_ACT && wr_ok;
+    // the endpoint's word that goes out is not taken yet
+    wire        tbl_held    = tbl_ep_we && tbl_waits;
+    wire        wr_acts     = w_state == W_ACT && !tbl_held;
+    wire        wr_act      = wr_acts && wr_ok;
     wire [7:0]  wr_leads    = target(waddr);
     wire [15:0] wr_endpoint = endpoint_word_of(waddr);
     wire [15:0] wr_group    = {6'd0, waddr[GROUP_W-1:0]};
@@ -430,9 +436,11 @@ module inc_csr #(
                 w_state <= W_ACT;
             end
             W_ACT: begin
-                bvalid_reg <= 1'b1;
-                bresp_reg  <= wr_ok ? OKAY : SLVERR;
-                w_state    <= W_ANSWER;
+                if (wr_acts) begin
+                    bvalid_reg <= 1'b1;
+                    bresp_reg  <= wr_ok ? OKAY : SLVERR;
+                    w_state    <= W_ANSWER;
+                end
             end
             default: begin
                 if (s_axil_bready) begin
@@ -462,18 +470,20 @@ module inc_csr #(
         inject_valid <= wr_act && waddr == AT_ECC_INJECT;
         inject_flips <= wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
 
-        tbl_ep_we  <= clear_reg || (wr_act && wr_to[4] && wr_exists);
-        tbl_grp_we <= clear_reg || (wr_act && wr_table);
-        tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4]
-                    : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
-        tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_GROUP_PIPE : wr_group[3:0];
-        tbl_data   <= clear_reg ? 32'd0
-                    : wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
+        if (!tbl_held) begin
+            tbl_ep_we  <= clear_reg || (wr_act && wr_to[4] && wr_exists);
+            tbl_grp_we <= clear_reg || (wr_act && wr_table);
+            tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4]
+                        : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
+            tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_GROUP_PIPE : wr_group[3:0];
+            tbl_data   <= clear_reg ? 32'd0
+                        : wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
+        end
         // stands still when it is done: a model of an idle engine then has nothing to do
-        if (clear_reg) begin
+        if (clear_reg && !tbl_held) begin
             clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
         end
-        if (clear_index_reg == {(EI_W+4){1'b1}}) begin
+        if (clear_index_reg == {(EI_W+4){1'b1}} && !tbl_held) begin
             clear_reg <= 1'b0;
         end
 
@@ -606,13 +616,14 @@ module inc_csr #(
         end
     endgenerate
 
-    inc_ram_1r1w #(.WORDS(1 << (GRP_W + 4)), .BITS(32), .ADDR_W(GRP_W + 4)) u_group_copy (
+    // one port: a read waits while it writes
+    wire             rd_waits = tbl_grp_we && (rd_to[3] || rd_to[5]);
+    inc_ram_1rw #(.WORDS(1 << (GRP_W + 4)), .BITS(32), .ADDR_W(GRP_W + 4)) u_group_copy (
         .clk   (clk),
+        .en    (tbl_grp_we || r_state == R_LOOK),
         .we    (tbl_grp_we),
-        .waddr (wr_group_index),
+        .addr  (tbl_grp_we ? wr_group_index : rd_group_index),
         .wdata (tbl_data),
-        .re    (r_state == R_LOOK),
-        .raddr (rd_group_index),
         .rdata (group_word)
     );
 
@@ -719,7 +730,7 @@ module inc_csr #(
             R_LOOK: begin
                 rd_table      <= rd_to[5] || (rd_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
                 rd_value      <= found;
-                r_state       <= rd_to[2] || rd_to[7] ? R_COUNT : rd_to[4] && rd_exists ? R_GET : R_GIVE;
+                r_state       <= rd_waits ? R_LOOK : rd_to[2] || rd_to[7] ? R_COUNT : rd_to[4] && rd_exists ? R_GET : R_GIVE;
                 get_lookup    <= rd_to[4] && rd_exists && rd_lookup;
                 get_translate <= rd_to[4] && rd_exists && !rd_lookup;
             end

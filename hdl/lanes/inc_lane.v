@@ -241,7 +241,12 @@ module inc_lane #(
                 wire [2:0]  zeros8_lo = any8[1] ? zeros8[5:3] : zeros8[2:0];
                 inc_lane_cut #(.WIDTH(5), .CUT(CUT_L)) u_count (.clk(clk), .en(en),
                     .d({eights, any16 ? zeros8_hi : zeros8_lo}), .q(by_s));
-                assign norm = sum_s << by_s;
+                // The highest bit is known first. A shift by four and more finds the two lowest bits zero, and need not clear them.
+                wire [27:2] norm16 = by_s[4] ? {sum_s[11:2], 16'd0} : sum_s[27:2];
+                wire [27:2] norm8  = by_s[3] ? {norm16[19:2], 8'd0} : norm16;
+                wire [27:2] norm4  = by_s[2] ? {norm8[23:2], 4'd0} : norm8;
+                wire [27:0] norm2  = by_s[1] ? {norm4[25:2], sum_s[1:0], 2'd0} : {norm4, sum_s[1:0]};
+                assign norm = by_s[0] ? {norm2[26:0], 1'b0} : norm2;
             end
             wire        sign_s = sign_ls && !(sub_s && sum_s == 28'd0);
             wire [7:0]  exp_s  = exp_l - {3'd0, by_s & {5{!keep_s}}};

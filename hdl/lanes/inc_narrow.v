@@ -43,24 +43,29 @@ module inc_narrow #(
             wire [31:0] w   = x[32*i +: 32];
             wire        nan = &w[30:23] && |w[22:0];
 
-            // Either type as a magnitude before rounding, and whether to round up.
+            // Either type as a magnitude before rounding, and whether to round up. What lies below both types' guard bits is asked once.
+            wire        low   = |w[11:0];
             wire [14:0] b_cut = {w[30:23], w[22] || (nan && w[21:16] == 6'd0), w[21:16]};
-            wire        b_up  = !nan && w[15] && (w[16] || |w[14:0]);
+            wire        b_up  = !nan && w[15] && (w[16] || |w[14:12] || low);
 
             if (F16 != 0) begin : gen_f16
                 wire [7:0]  e   = w[30:23];
                 wire        sub = e < 8'd113;
                 wire        big = e > 8'd142;
                 // A subnormal is shifted until its exponent would be that of the smallest normal number; 12 or more leave
-                // nothing but a reason to keep the rest.
-                wire [3:0]  by    = e < 8'd98 ? 4'd15 : 4'd1 - e[3:0];
-                wire [23:0] sig   = {e != 8'd0, w[22:0]};
-                wire [23:0] moved = sub ? sig >> by : sig;
-                wire        lost  = sub && |(sig & ~(24'hFFFFFF << by));
-                wire [9:0]  frac  = big ? (nan ? {w[22] || w[21:13] == 9'd0, w[21:13]} : 10'd0) : moved[22:13];
+                // nothing but a reason to keep the rest. Only the bits that may be kept and the guard bit move; what falls out of
+                // them is `lost`.
+                wire [3:0]  by    = (4'd1 - e[3:0] | {4{e < 8'd98}}) & {4{sub}};
+                wire [11:0] sig   = {e != 8'd0, w[22:12]};
+                wire [11:0] sig8  = by[3] ? sig >> 8 : sig;
+                wire [11:0] sig4  = by[2] ? sig8 >> 4 : sig8;
+                wire [11:0] sig2  = by[1] ? sig4 >> 2 : sig4;
+                wire [11:0] moved = by[0] ? sig2 >> 1 : sig2;
+                wire        lost  = low || (by[3] && |sig[7:0]) || (by[2] && |sig8[3:0]) || (by[1] && |sig4[1:0]) || (by[0] && sig2[0]);
+                wire [9:0]  frac  = big ? (nan ? {w[22] || w[21:13] == 9'd0, w[21:13]} : 10'd0) : moved[10:1];
                 wire [14:0] h_cut = {big ? 5'd31 : sub ? 5'd0 : {!e[4], e[3:0]}, frac};
-                wire        h_up  = !big && moved[12] && (moved[13] || |moved[11:0] || lost);
-                wire        unused_hidden = &{1'b0, moved[23]};
+                wire        h_up  = !big && moved[0] && (moved[1] || lost);
+                wire        unused_hidden = &{1'b0, moved[11]};
 
                 wire [14:0] cut;
                 wire        up;

@@ -40,6 +40,7 @@ func TestDescription(t *testing.T) {
 			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.InBand = 5, 7, 5, 5, 32, 1
 		}),
 		change(func(p *lookuptable.LookupTable) { p.PortW, p.EPW, p.EIW = 8, 8, 9 }),
+		change(func(p *lookuptable.LookupTable) { p.InBand, p.OnePort = 1, 1 }),
 		change(func(p *lookuptable.LookupTable) { p.PortW, p.EPW, p.EIW = 9, 9, 10 }),
 	}, []hdltest.Refused{
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.Ports = 0 }), Params: param("PORTS", 0), Rule: ports},
@@ -58,6 +59,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.SlotW = 25 }), Params: param("SLOT_W", 25), Rule: slot},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.DepthW = 3 }), Params: param("DEPTH_W", 3), Rule: depth},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.InBand = 2 }), Params: param("IN_BAND", 2), Rule: "IN_BAND must be 0 or 1"},
+		{Leaf: change(func(p *lookuptable.LookupTable) { p.OnePort = 2 }), Params: param("ONE_PORT", 2), Rule: "ONE_PORT must be 0 or 1"},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.DepthW = 11 }), Params: param("DEPTH_W", 11), Rule: depth},
 	})
 }

@@ -11,6 +11,8 @@
 //               endpoint that there is are read through get_*: get_valid stands, with the rest, until `got`, in whose cycle got_data is the
 //               word. That takes a cycle without a header; if there is none for 15 cycles, `room` is low until then, and `got` comes in the
 //               cycle after the first without one
+//   one port    with ONE_PORT the endpoints' tables are in memories of one port: tbl_ep_we stands, with the rest, until tbl_waits is low, which
+//               is high in a cycle with a header; from the next on `room` is low until the word was taken. get_* waits for it
 //   reset       queue empty; the tables' contents are unknown until written
 //   entry       the header's fields, roles and settings of the group; ent_up, ent_down, ent_ackable: roles in the collective of a fixed group;
 //               ent_whole: whole elements of the group's type, two bytes (FP16, BF16) or four; ent_empty: no payload;
@@ -41,7 +43,9 @@ module inc_lookup_table #(
     // log2 of the number of entries in the queue, 4 to 10
     parameter DEPTH_W    = 5,
     // 1: there are in-band groups, and routes
-    parameter IN_BAND    = 0
+    parameter IN_BAND    = 0,
+    // 1: the endpoints' tables are in memories of one port, which take half the area; a write waits for a cycle without a header
+    parameter ONE_PORT   = 0
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -50,6 +54,7 @@ module inc_lookup_table #(
     input  wire                    cfg_foreign_bypass,
     input  wire [PORTS*PORT_W-1:0] cfg_bypass_port,
     input  wire                    tbl_ep_we,
+    output wire                    tbl_waits,
     input  wire                    tbl_grp_we,
     input  wire [EI_W-1:0]         tbl_index,
     input  wire [3:0]              tbl_word,
@@ -159,6 +164,9 @@ module inc_lookup_table #(
         if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
             $error("inc_lookup_table: IN_BAND must be 0 or 1");
         end
+        if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
+            $error("inc_lookup_table: ONE_PORT must be 0 or 1");
+        end
     endgenerate
 `endif
 
@@ -187,8 +195,11 @@ module inc_lookup_table #(
     reg              got_reg;
     reg              got_qpn_reg;
     reg [3:0]        waited_reg;
-    wire             get   = get_valid && !got_reg && !hdr_valid;
-    wire             holds = waited_reg == 4'd15;
+    reg              put_reg;       // a write has waited
+    // the memories' only port writes
+    wire             taken = ONE_PORT != 0 && tbl_ep_we;
+    wire             get   = get_valid && !got_reg && !hdr_valid && !taken;
+    wire             holds = waited_reg == 4'd15 || put_reg;
     wire             look  = hdr_valid || get;
 
     wire [EI_W-1:0]  ei = hdr_valid ? hdr_qpn[EI_W-1:0] : get_index;
@@ -209,7 +220,8 @@ module inc_lookup_table #(
     // what is written for an endpoint that no group has is not kept
     wire [INDEX_W-1:0] rd_at, wr_at;
     wire               rd_there, wr_there;
-    wire               ep_we = tbl_ep_we && wr_there;
+    wire               ep_we = tbl_ep_we && !tbl_waits && wr_there;
+    assign tbl_waits = ONE_PORT != 0 && hdr_valid;
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
         .ei(ei), .index(rd_at), .present(rd_there));
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
@@ -230,18 +242,18 @@ module inc_lookup_table #(
                                       tbl_data[F_GROUP_COLLECTIVE_COLLECTIVE +: W_GROUP_COLLECTIVE_COLLECTIVE]};
     wire [COL_W-1:0] grp_collective; // root_sends, in_band, big_endian, dtype, op, collective
 
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(10), .ADDR_W(INDEX_W)) u_ep_ctrl (
+    inc_table #(.WORDS(RECORDS), .BITS(10), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_ctrl (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_CTRL), .waddr(wr_at),
         .wdata({tbl_data[F_EP_CTRL_PORT +: W_EP_CTRL_PORT], tbl_data[F_EP_CTRL_HOST], tbl_data[F_EP_CTRL_VALID]}),
         .re(look), .raddr(rd_at), .rdata(ep_ctrl));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_ep_local_qpn (
+    inc_table #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_local_qpn (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_QPN_QPN +: W_EP_LOCAL_QPN_QPN]),
         .re(look), .raddr(rd_at), .rdata(ep_local_qpn));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_ep_local_ip (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_local_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(hdr_valid), .raddr(rd_at), .rdata(ep_local_ip));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_ep_remote_ip (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_remote_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(hdr_valid), .raddr(rd_at), .rdata(ep_remote_ip));
 
@@ -274,9 +286,11 @@ module inc_lookup_table #(
     always @(posedge clk) begin
         got_reg     <= get;
         got_qpn_reg <= get_word == WORD_EP_LOCAL_QPN;
-        waited_reg  <= !get_valid || get || got_reg ? 4'd0 : holds ? waited_reg : waited_reg + 4'd1;
+        waited_reg  <= !get_valid || get || got_reg ? 4'd0 : waited_reg == 4'd15 ? waited_reg : waited_reg + 4'd1;
+        put_reg     <= tbl_ep_we && tbl_waits;
         if (rst) begin
             got_reg    <= 1'b0;
+            put_reg    <= 1'b0;
             waited_reg <= 4'd0;
         end
     end

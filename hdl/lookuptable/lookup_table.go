@@ -35,6 +35,8 @@ type LookupTable struct {
 	DepthW int
 	// InBand: 1 if there are in-band groups, and routes, else 0.
 	InBand int
+	// OnePort: 1 if the endpoints' tables are in memories of one port, else 0.
+	OnePort int
 	// ECC: its memories have check bits (package ecc), and what they say counts only where somebody looks.
 	ECC bool
 }
@@ -50,6 +52,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 24, "SLOT_W must be 1 to 24")
 	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
+	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -66,7 +69,11 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
-	memory, err := ram.RAM{Words: at.Words(), Bits: 10, AddrW: at.IndexW()}.Module()
+	table, err := p.table(at, 10).Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_lookup_table: %w", err)
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(groupBits), Bits: 9, AddrW: groupBits}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
@@ -90,13 +97,14 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Name: "PORTS", Value: p.Ports},
 			{Name: "DEPTH_W", Value: p.DepthW},
 			{Name: "IN_BAND", Value: p.InBand},
+			{Name: "ONE_PORT", Value: p.OnePort},
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{
-			{Path: "u_ep_ctrl", Words: at.Words(), Bits: 10, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_ep_local_qpn", Words: at.Words(), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_ep_local_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_ep_remote_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			p.table(at, 10).At("u_ep_ctrl", "table"),
+			p.table(at, 24).At("u_ep_local_qpn", "table"),
+			p.table(at, 32).At("u_ep_local_ip", "table"),
+			p.table(at, 32).At("u_ep_remote_ip", "table"),
 			{Path: "u_grp_slots", Words: leaf.Pow2(groupBits), Bits: p.SlotW + 5, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_in_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_out_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
@@ -104,13 +112,18 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Path: "u_grp_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 8 + 2*p.InBand, Role: "table", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{memory, fifo, index},
+		Submodules: []*graph.Module{table, memory, fifo, index},
 	}
 	if p.InBand != 0 {
 		module.Memories = append(module.Memories,
 			graph.Memory{Path: "gen_in_band.u_grp_route", Words: leaf.Pow2(groupBits + 3), Bits: 30, Role: "table", Module: "inc_ram_1r1w"})
 	}
 	return module, nil
+}
+
+// table is one of the endpoints' tables.
+func (p LookupTable) table(at ram.EndpointIndex, bits int) ram.Table {
+	return ram.Table{Words: at.Words(), Bits: bits, AddrW: at.IndexW(), OnePort: p.OnePort}
 }
 
 // ports are those of the Verilog: parsed headers in, their context out, the tables to be written.
@@ -121,6 +134,7 @@ func (p LookupTable) ports() []graph.Port {
 		leaf.In("cfg_foreign_bypass", 1),
 		leaf.In("cfg_bypass_port", p.Ports*p.PortW),
 		leaf.In("tbl_ep_we", 1),
+		leaf.Out("tbl_waits", 1),
 		leaf.In("tbl_grp_we", 1),
 		leaf.In("tbl_index", p.EIW),
 		leaf.In("tbl_word", 4),

@@ -3,6 +3,7 @@
 package lookuptable_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -25,6 +26,13 @@ func small() lookuptable.LookupTable {
 func fixed() lookuptable.LookupTable {
 	p := small()
 	p.InBand = 0
+	return p
+}
+
+// onePort is small with memories of one port.
+func onePort() lookuptable.LookupTable {
+	p := small()
+	p.OnePort = 1
 	return p
 }
 
@@ -184,7 +192,16 @@ type bench struct {
 		waited    int // cycles with a header meanwhile
 		held      int // cycles in which room was low for it
 		patience  int // after so many of them headers stop
+		at        [2]int
 		word      uint32
+	}
+	// with one port: a word that stands at the tables until it is taken
+	put struct {
+		stands   bool
+		waited   int // cycles with a header
+		patience int // after so many of them headers stop
+		at       [2]int
+		value    uint32
 	}
 }
 
@@ -216,8 +233,8 @@ func newBench(t *testing.T, lib *sim.Lib, p lookuptable.LookupTable, seed uint64
 	return b
 }
 
-// write sets a word to something likely to be looked up: few addresses, mostly valid records.
-func (b *bench) write(ep bool, index, word int) {
+// draw is a word likely to be looked up: few addresses, mostly valid records.
+func (b *bench) draw(ep bool, index, word int) uint32 {
 	v := b.r.Uint32()
 	if ep {
 		switch word {
@@ -233,7 +250,6 @@ func (b *bench) write(ep bool, index, word int) {
 		case epLocalIP, epRemoteIP:
 			v = uint32(b.r.IntN(2)) << 31
 		}
-		b.tb.ep[[2]int{index, word}] = v
 	} else {
 		switch word {
 		case grpInMask:
@@ -249,6 +265,16 @@ func (b *bench) write(ep bool, index, word int) {
 		case grpCollct:
 			v = v&^collect.Bits("collective") | collect.Put("collective", []uint64{0, 1, 2, 3, b.r.Uint64N(8)}[b.r.IntN(5)])
 		}
+	}
+	return v
+}
+
+// write sets a word.
+func (b *bench) write(ep bool, index, word int) {
+	v := b.draw(ep, index, word)
+	if ep {
+		b.tb.ep[[2]int{index, word}] = v
+	} else {
 		b.tb.grp[[2]int{index, word}] = v
 	}
 	b.d.SetBool("tbl_ep_we", ep)
@@ -305,14 +331,45 @@ func (b *bench) ask() {
 	if !g.asks && b.read != nil && b.read() {
 		g.asks, g.waited, g.held, g.patience = true, 0, 0, b.r.IntN(8)
 		ei, word := b.r.IntN(b.p.Groups)<<b.p.EPW|b.r.IntN(b.p.MaskW), []int{epCtrl, epLocalQPN}[b.r.IntN(2)]
-		g.word = b.tb.ep[[2]int{ei, word}] & map[int]uint32{epCtrl: ctrl.Mask(), epLocalQPN: qpn.Mask()}[word]
+		g.at = [2]int{ei, word}
 		b.d.Set("get_index", uint64(ei))
 		b.d.Set("get_word", uint64(word))
 	}
 	b.d.SetBool("get_valid", g.asks)
 }
 
-// answered sees that a word comes in the cycle after the first without a header, and only then.
+// change has a word written now and then while headers come.
+func (b *bench) change() {
+	p := &b.put
+	if !p.stands && b.p.OnePort != 0 && b.read != nil && b.r.IntN(20) == 0 {
+		p.stands, p.waited, p.patience = true, 0, b.r.IntN(8)
+		p.at = [2]int{b.r.IntN(1 << b.p.EIW), b.r.IntN(regs.Words)}
+		p.value = b.draw(true, p.at[0], p.at[1])
+		b.d.Set("tbl_index", uint64(p.at[0]))
+		b.d.Set("tbl_word", uint64(p.at[1]))
+		b.d.Set("tbl_data", uint64(p.value))
+	}
+	b.d.SetBool("tbl_ep_we", p.stands)
+}
+
+// changed sees that the word is taken in the first cycle without a header.
+func (b *bench) changed(given bool) error {
+	p := &b.put
+	if waits := b.d.Is("tbl_waits"); waits != (given && b.p.OnePort != 0) {
+		return fmt.Errorf("tbl_waits is %t", waits)
+	}
+	switch {
+	case p.stands && given:
+		p.waited++
+		b.met["a write waits"]++
+	case p.stands:
+		b.tb.ep[p.at] = p.value
+		p.stands, p.waited = false, 0
+	}
+	return nil
+}
+
+// answered sees that a word comes in the cycle after the first without a header or a write, and only then.
 func (b *bench) answered(given bool) error {
 	g := &b.get
 	if b.d.Is("got") != g.got {
@@ -325,6 +382,7 @@ func (b *bench) answered(given bool) error {
 		}
 		b.met["read"]++
 		g.asks, g.got, g.waited = false, false, 0
+		b.d.Set("get_valid", 0)
 	case g.asks && given:
 		if g.waited >= 15 {
 			g.held++
@@ -334,6 +392,7 @@ func (b *bench) answered(given bool) error {
 		}
 	case g.asks:
 		g.got, g.waited = true, 0
+		g.word = b.tb.ep[g.at] & map[int]uint32{epCtrl: ctrl.Mask(), epLocalQPN: qpn.Mask()}[g.at[1]]
 	}
 	return nil
 }
@@ -350,10 +409,12 @@ func (b *bench) cycle(give, take int) error {
 	}
 	g := &b.get
 	b.ask()
-	holds := g.waited >= 15
+	b.change()
+	puts := b.put.stands
+	holds := g.waited >= 15 || b.put.waited > 0
 	room := queued < depth-8 && !holds
 	f := b.header()
-	given := len(b.waiting) < depth && b.r.IntN(100) < give && (!holds || g.held < g.patience)
+	given := len(b.waiting) < depth && b.r.IntN(100) < give && (g.waited < 15 || g.held < g.patience) && b.put.waited <= b.put.patience
 	b.drive(f)
 	b.d.SetBool("hdr_valid", given)
 	valid := len(b.waiting) > 0 && b.waiting[0].at+b.latency <= now
@@ -362,7 +423,7 @@ func (b *bench) cycle(give, take int) error {
 	b.d.SetBool("cfg_foreign_bypass", b.foreignBypass)
 	b.d.Clock()
 
-	if err := b.answered(given); err != nil {
+	if err := errors.Join(b.answered(given || puts), b.changed(given)); err != nil {
 		return fmt.Errorf("cycle %d: %w", now, err)
 	}
 	if b.d.Is("fwd_valid") != (b.due != nil) {
@@ -425,7 +486,7 @@ func (b *bench) run(rounds int) error {
 			}
 		}
 		b.read = nil
-		for b.get.asks || b.last != nil || b.due != nil {
+		for b.get.asks || b.put.stands || b.last != nil || b.due != nil {
 			if err := b.cycle(0, 100); err != nil {
 				return err
 			}
@@ -440,7 +501,7 @@ func (b *bench) run(rounds int) error {
 
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]lookuptable.LookupTable{"small": small(), "single": single(), "fixed": fixed()} {
+	for name, p := range map[string]lookuptable.LookupTable{"small": small(), "single": single(), "fixed": fixed(), "one port": onePort()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
@@ -456,6 +517,7 @@ func TestAgainstModel(t *testing.T) {
 				"an odd number of halves", "no room", "read", "read after a stop"} {
 				require.Greater(t, met[k], 20, k)
 			}
+			require.Equal(t, p.OnePort != 0, met["a write waits"] > 20)
 			for _, k := range []string{"in-band", "root sends", "routed"} {
 				require.Equal(t, p.InBand != 0, met[k] > 20, k)
 			}

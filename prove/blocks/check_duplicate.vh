@@ -1,9 +1,14 @@
-// What is proven of inc_check_duplicate, for any endpoint f_i and its group f_g.
+// What is proven of inc_check_duplicate, for any endpoint f_i that there is and its group f_g.
 reg f_past = 1'b0;
 always @(posedge clk) f_past <= 1'b1;
 
 (* anyconst *) reg [EI_W-1:0] f_i;
 wire [GRP_W-1:0]   f_g = f_i >> EP_W;
+wire [INDEX_W-1:0] f_at;         // where its word lies
+wire               f_there;
+inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) f_index (
+    .ei(f_i), .index(f_at), .present(f_there));
+always @* assume (f_there);
 wire [EP_BITS-1:0] f_ep;         // the endpoint's word
 wire [23:0]        f_done_now;   // the group's
 wire [23:0]        f_epsn_now = f_ep[23:0], f_msn_now = f_ep[47:24];

@@ -1,4 +1,4 @@
-// What is proven of inc_control, for any group f_g and any endpoint f_i of any group.
+// What is proven of inc_control, for any group f_g and any endpoint f_i that there is of any group.
 reg f_past = 1'b0;
 always @(posedge clk) f_past <= 1'b1;
 always @* if (!f_past) assume (rst); else assume (!rst);
@@ -6,6 +6,11 @@ always @* if (!f_past) assume (rst); else assume (!rst);
 (* anyconst *) reg [GRP_W-1:0] f_g;
 (* anyconst *) reg [EI_W-1:0]  f_i;
 wire [GRP_W-1:0]  f_i_group = f_i >> EP_W;
+wire [INDEX_W-1:0] f_at;         // where its word lies
+wire               f_there;
+inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) f_index (
+    .ei(f_i), .index(f_at), .present(f_there));
+always @* assume (f_there);
 wire [WORD_W-1:0] f_range;       // the group's word
 wire [47:0]       f_offset;      // the endpoint's
 
