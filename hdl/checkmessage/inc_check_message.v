@@ -37,7 +37,7 @@
 //               its copies are pushed a cycle later, as is a CNP behind an answer. SendMessage hears of it as a job, behind answers ahead
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
-//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once when its copies are pushed
+//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once a cycle behind that
 //   counters    in the cycle behind the decision; of an answer, but for RX_FRAMES, behind snd_done
 `ifdef INC_PARK
 //   parking     a message of a parked group (grp_parked) finds no slot. While park_valid stands, the pools of park_group are looked at between two
@@ -533,6 +533,7 @@ module inc_check_message #(
     reg        turn_reg;               // of frames: an action was the last
     reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
     reg        more_reg;               // a second frame is to follow an answer: a CNP, or the result
+    reg        told_reg;               // the frame before this cycle had its result leave at once, whether there is room for it or not
 `ifdef INC_MESSAGE_RANGES
     reg        opened_reg;             // a range is open whose control is not decided
     wire       range_opens;
@@ -1218,6 +1219,7 @@ module inc_check_message #(
             endcase
         end
         more_reg <= (commits && ans_cnp && answers) || fuses || (more_reg && !tx_room);
+        told_reg <= fuses;
         if (c_done) begin
             turn_reg <= 1'b0;
         end else if (acts) begin
@@ -1231,6 +1233,7 @@ module inc_check_message #(
             b_state    <= B_NONE;
             f_state    <= F_NONE;
             more_reg   <= 1'b0;
+            told_reg   <= 1'b0;
 `ifdef INC_MESSAGE_RANGES
             turn_reg   <= 1'b0;
             passed_reg <= 1'b0;
@@ -2019,9 +2022,9 @@ module inc_check_message #(
 
     // ---- the monitor ----
 
-    assign mon_act_valid = c_done || snd_acts || (more && !r_cnp);
-    assign mon_act_kind  = snd_acts ? snd_kind : more_reg ? 3'd1 : 3'd0;
-    assign mon_act_ei    = snd_acts ? snd_act_ei : more_reg ? r_ei : c_ei;
+    assign mon_act_valid = c_done || snd_acts || told_reg;
+    assign mon_act_kind  = snd_acts ? snd_kind : told_reg ? 3'd1 : 3'd0;
+    assign mon_act_ei    = snd_acts ? snd_act_ei : told_reg ? r_ei : c_ei;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 

@@ -80,6 +80,8 @@ func cutFaults() []Fault {
 		{Name: "an ACK does not pass a message's end", File: fileSendMessage, Old: "same_reg || !over_reg", New: "1'b1"},
 		{Name: "the last packet is as long as the others", File: fileCutMessage, Old: "ends ? {{(31-TOP_W){1'b0}}, left_reg} : mtu", New: "mtu",
 			Also: []Change{{Old: "ends ? filled[WORDS_W-1:0] : full[WORDS_W-1:0]", New: "full[WORDS_W-1:0]"}}},
+		{Name: "a send that waits for room leaves though its group was stopped", File: fileSendMessage, Old: "use_it && live && snd_room", New: "use_it && snd_room",
+			Also: []Change{{Old: "use_it && !live", New: "1'b0"}}},
 		{Name: "nothing leaves of a message that is not complete", File: fileSendMessage, Old: "past_tail[POS_W]", New: "1'b0"},
 		{Name: "a pool of several lanes rests with something to send", File: fileSendMessage, Old: "more_reg || after_more", New: "more_reg"},
 		{Name: "an ACK passes one message's end at most", File: fileSendMessage, Old: "stays || exact_reg", New: "1'b1"},
