@@ -513,6 +513,7 @@ module inc_check_message #(
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+    reg              lives_reg;        // of the frame in C; its group may be stopped in this cycle
 
     // ---- three things go on at once: data in B is looked up, the frame in C is decided, and SendMessage does a job ----
 
@@ -598,7 +599,7 @@ module inc_check_message #(
     wire c_needs     = c_valid && d_data && d_fine;
     // what is looked up goes to C when its slot is read
     assign c_free    = !b_needs || (b_state == B_PLACE && !m_look);
-    assign c_lives   = c_live && live_wide[{1'b0, c_group}];
+    assign c_lives   = c_live && lives_reg;
 `ifdef INC_MESSAGE_RANGES
     assign c_decided = decided && !range_opens;
     assign c_opening = range_opens;
@@ -632,6 +633,7 @@ module inc_check_message #(
     wire good = c_intact && c_lives && d_fine;
 
     always @(posedge clk) begin
+        lives_reg <= live_wide[{1'b0, b_go ? b_group : c_group}];
         if (s_go) begin
             a_base <= s_base;
             a_half <= s_half;
@@ -861,7 +863,9 @@ module inc_check_message #(
     endgenerate
 
     reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
+    reg  [23:0]       k_top, k_done, k_lead;             // of the message: from done
+    reg  [23:0]       k_off_a, k_off_b;                  // and from start, of either pool
+    wire [23:0]       k_off    = k_pipe_b ? k_off_b : k_off_a;
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
     reg  [SLOT_W-1:0] k_behind, k_before;                // N slots behind the group's first, and before it
     wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
@@ -869,9 +873,9 @@ module inc_check_message #(
     wire [SLOT_W-1:0] b_n       = pipe_set ? pipe_n : b_half;
     wire              f_root    = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
     wire [MASK_W-1:0] f_outs    = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
-    wire [HEAD_W-1:0] f_head    = (f_state == F_START ? k_pipe_b : b_opens_b) ? heads[HEAD_W +: HEAD_W] : heads[0 +: HEAD_W];
+    wire [SLOT_W:0]   f_bias    = b_opens_b ? heads[HEAD_W+24 +: SLOT_W+1] : heads[24 +: SLOT_W+1];
     wire [TAIL_W-1:0] f_tail    = b_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
-    wire [23:0]       f_start   = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
+    wire [23:0]       f_top     = f_tail[47:24], f_done = f_tail[23:0];
 `ifdef INC_RELEASE
     reg  [MASK_W-1:0] f_releases;
     integer           r;
@@ -1040,7 +1044,7 @@ module inc_check_message #(
             k_top        <= f_top;
             k_done       <= f_done;
             k_lead       <= e_message - f_done;
-            k_at         <= e_message[SLOT_W:0] + f_head[24 +: SLOT_W+1];
+            k_at         <= e_message[SLOT_W:0] + f_bias;
             k_behind     <= b_base + b_n;
             k_before     <= b_base - b_n;
             k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
@@ -1050,7 +1054,8 @@ module inc_check_message #(
             f_partial    <= !b_whole;
         end
         if (b_state == B_LOOK || f_state == F_START) begin
-            k_off        <= e_message - f_start;
+            k_off_a      <= e_message - heads[0 +: 24];
+            k_off_b      <= e_message - heads[HEAD_W +: 24];
         end
         if (b_state == B_PLACE || f_state == F_ROOM) begin
             f_near       <= past_n[23];
@@ -1579,6 +1584,10 @@ module inc_check_message #(
             wire [EP_W-1:0]  here_rest_ep;
             // one less than the rest's is never between the two, so it may be compared with either
             wire [23:0]      rest_past  = rest_last - own_here;
+            wire             rest_least = rest_there && rest_past[23];
+            // whether that is of the message that is to be complete next, by each of the two; for the rest's without a carry
+            wire [23:0]      next_here  = {k_done[23-IN_W:0], {IN_W{1'b0}}};
+            reg              by_rest, own_some, rest_some;
             // behind the message, if all have sent as much as there may be
             wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
@@ -1635,7 +1644,10 @@ module inc_check_message #(
                     own_here <= whole_now ? {message_up[23-IN_W:0], {IN_W{1'b0}}} : {e_message[23-IN_W:0], mid[OFF_W-2:PLACE_W]};
                 end
                 own_last   <= own_here - 24'd1;
-                least      <= rest_there && rest_past[23] ? rest_last + 24'd1 : own_here;
+                least      <= rest_least ? rest_last + 24'd1 : own_here;
+                by_rest    <= rest_least;
+                own_some   <= own_here != next_here;
+                rest_some  <= (next_here ^ ~rest_last ^ {next_here[22:0] | ~rest_last[22:0], 1'b0}) != 24'd0;
                 if (j_idle) begin
                     here_reg <= here;
                 end
@@ -1644,7 +1656,7 @@ module inc_check_message #(
                 end
             end
 
-            assign may_peek  = !r_completes && !k_whole && least != {k_done[23-IN_W:0], {IN_W{1'b0}}};      // not 0 units of it
+            assign may_peek  = !r_completes && !k_whole && (by_rest ? rest_some : own_some);     // not 0 units of it
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
             wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};

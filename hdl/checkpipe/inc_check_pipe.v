@@ -620,10 +620,15 @@ module inc_check_pipe #(
     wire [SLOT_W:0]   a_bias  = a_pipe_b ? bias_b : bias_a;
     wire [SLOT_W-1:0] a_n     = pipe_set ? pipe_n : a_half;
 
+    // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below
+    function next_is(input [23:0] a, input [23:0] b);
+        next_is = (b ^ ~a ^ {b[22:0] | ~a[22:0], 1'b0}) == 24'd0;
+    endfunction
+
     // the range before is over if everything is acknowledged in the pipes that it used
     wire [23:0] ctx_after = ctx_end + 24'd1;
-    wire        drained_a = start_a == ctx_after;
-    wire        drained_b = start_b == ctx_after;
+    wire        drained_a = next_is(ctx_end, start_a);
+    wire        drained_b = next_is(ctx_end, start_b);
     wire        drained   = !ctx_ranged
                             || ((ctx_reduces || drained_b) && (ctx_spreads || (!ctx_reduces && ctx_parent_mask == NOBODY) || drained_a));
     wire        was_down  = (a_self & ctx_parent_mask & ~ctx_in_mask) != NOBODY;

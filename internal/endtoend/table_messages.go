@@ -46,7 +46,7 @@ func messageFaults() []Fault {
 		{Name: "ACK_EVERY is not looked at", File: fileMessage, Old: "more_unanswered >= cfg_ack_every", New: "1'b0"},
 		{Name: "a result being sent frees words of packets", File: fileCutWork, Old: "op_take ? op_start + UNIT_WORDS[PKT_W-1:0] : op_start",
 			New: "op_start + UNIT_WORDS[PKT_W-1:0]"},
-		{Name: "bytes leave that not all have sent", File: fileMessage, Old: "rest_there && rest_past[23] ? rest_last + 24'd1 : own_here",
+		{Name: "bytes leave that not all have sent", File: fileMessage, Old: "rest_least ? rest_last + 24'd1 : own_here",
 			New: "own_here"},
 		{Name: "an endpoint's packets behind each other do not see each other", File: fileMessage, Old: "end_fresh ? end_fresh_word : end_read", New: "end_read"},
 		{Name: "packets of a pool behind each other do not see each other", File: fileMessage, Old: "tails_fresh ? tails_fresh_word : tails_read", New: "tails_read"},
