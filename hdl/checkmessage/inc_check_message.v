@@ -617,6 +617,8 @@ module inc_check_message #(
 
     reg [SLOT_W-1:0] a_base, b_base, c_base, a_half, b_half, c_half;
     reg              d_host, d_ack, d_cnp, d_ends, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down;
+    reg              k_pipe_b;         // the pool that data is of, from B_LOOK on
+    reg              d_opens_b;        // that, or the pool that an answer is of
 `ifdef INC_MESSAGE_RANGES
     reg              d_in_range, d_opens, d_bad_control, d_no_role, d_differs;
 `endif
@@ -670,7 +672,6 @@ module inc_check_message #(
     // FIRST is 0, MIDDLE 1, LAST 2 and 3, ONLY 4 and 5; those with an odd number from 3 on have an immediate
     wire d_starts  = c_opcode[2:0] == 3'd0 || c_opcode[2];
     wire d_has_imm = c_opcode[0] && (c_opcode[1] || c_opcode[2]);
-    reg  d_opens_b;                    // the pool that data is of, or that an answer is of
 
     // ---- state: of endpoints, of pools, of groups ----
 
@@ -862,7 +863,7 @@ module inc_check_message #(
         end
     endgenerate
 
-    reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
+    reg               k_root, k_wide, k_old, k_whole;
     reg  [23:0]       k_top, k_done, k_lead;             // of the message: from done
     reg  [23:0]       k_off_a, k_off_b;                  // and from start, of either pool
     wire [23:0]       k_off    = k_pipe_b ? k_off_b : k_off_a;
