@@ -868,7 +868,7 @@ module inc_check_message #(
     reg  [23:0]       k_off_a, k_off_b;                  // and from start, of either pool
     wire [23:0]       k_off    = k_pipe_b ? k_off_b : k_off_a;
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
-    reg  [SLOT_W-1:0] k_behind, k_before;                // N slots behind the group's first, and before it
+    reg  [SLOT_W-1:0] k_first, k_again;                  // where its ring begins, and that less the ring's size, for what lies beyond
     wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
     wire              b_opens_b = b_root || b_spreads || !b_up;
     wire [SLOT_W-1:0] b_n       = pipe_set ? pipe_n : b_half;
@@ -908,9 +908,7 @@ module inc_check_message #(
     wire [SLOT_W:0]   ring     = k_root ? {k_n, 1'b0} : {1'b0, k_n};
     reg  [SLOT_W-1:0] slot_reg;        // its word
     reg  [SLOT_W-1:0] place_reg;       // its payload
-    wire              k_second = k_pipe_b && !k_root;
-    wire [SLOT_W-1:0] k_first  = k_second ? k_behind : k_base;
-    wire [SLOT_W-1:0] k_again  = k_second ? k_base : k_root ? k_before - k_n : k_before;
+    wire              b_second = b_opens_b && !b_root;
     wire [SLOT_W+1:0] k_beyond = {1'b0, k_at} - {1'b0, ring};
     wire [SLOT_W-1:0] slot_at  = !k_beyond[SLOT_W+1] ? k_again + k_at[SLOT_W-1:0] : k_first + k_at[SLOT_W-1:0];
 
@@ -1046,8 +1044,8 @@ module inc_check_message #(
             k_done       <= f_done;
             k_lead       <= e_message - f_done;
             k_at         <= e_message[SLOT_W:0] + f_bias;
-            k_behind     <= b_base + b_n;
-            k_before     <= b_base - b_n;
+            k_first      <= b_second ? b_base + b_n : b_base;
+            k_again      <= b_second ? b_base : b_base - (b_root ? b_n << 1 : b_n);
             k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
             f_behind     <= behind;
             f_ahead      <= ahead;
@@ -1409,11 +1407,21 @@ module inc_check_message #(
         end
     end
 
+    // a number less another and a third one, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
+    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
+        reg [23:0] sum_3, carry_3;
+        begin
+            sum_3   = number ^ ~from ^ ~places;
+            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
+            past    = sum_3 - ~carry_3;
+        end
+    endfunction
+
     // what it goes by, in the cycle in which it begins: what is done of its pool, and whether that is as much as a root may move, or more
     wire [23:0]       q_done   = q_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
     wire [23:0]       q_start  = q_pipe_b ? j_heads[HEAD_W +: 24] : j_heads[0 +: 24];
-    wire [23:0]       q_span   = q_done - q_start;
-    wire              q_caps   = q_root && q_span >= {{(24-SLOT_W){1'b0}}, q_n};
+    wire [23:0]       q_past   = past(q_done, q_start, {{(24-SLOT_W){1'b0}}, q_n});
+    wire              q_caps   = q_root && !q_past[23];
 
     always @(posedge clk) begin
         if (q_takes) begin
@@ -1501,9 +1509,9 @@ module inc_check_message #(
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    wire [23:0]       span     = j_done - j_start;
+    wire [23:0]       j_past   = past(j_done, j_start, j_wide_n);
     wire [23:0]       most     = j_start + j_wide_n;
-    wire              caps     = j_root && span >= j_wide_n;      // as much as a root may move, or more, is done
+    wire              caps     = j_root && !j_past[23];           // as much as a root may move, or more, is done
     reg               capped;
     reg  [23:0]       limit_reg;
     reg  [OFF_W-1:0]  open_reg;
@@ -2117,7 +2125,7 @@ module inc_check_message #(
     assign count = count_reg;
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
-                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

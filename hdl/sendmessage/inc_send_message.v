@@ -799,7 +799,12 @@ module inc_send_message #(
 
     // whether packets may be sent: at S, behind the one at the place in the same message, at the next one's begin
     wire [POS_W-1:0]  step  = {{(POS_W-1){1'b0}}, 1'b1} << code_reg;
-    wire [POS_W-1:0]  inner = step - {{(POS_W-1){1'b0}}, 1'b1};        // units of a packet behind its first: those below its place are 0
+    reg  [POS_W-1:0]  inner;           // units of a packet behind its first: one for each power of two below; those below its place are 0
+    always @* begin
+        for (i = 0; i < POS_W; i = i + 1) begin
+            inner[i] = {{(32-CODE_W){1'b0}}, code_reg} > i;
+        end
+    end
     wire [POS_W-1:0]  open  = ctx_open[OFF_W-1:UNIT_LOG];
     reg               stay_more_reg, next_more_reg, partly_reg;
     reg  [POS_W-1:0]  next_pos_reg;
