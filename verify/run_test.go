@@ -42,9 +42,7 @@ func TestScenariosOfModeI(t *testing.T) {
 		want[name] = "needs " + name
 	}
 	want["in-band-rewritten"] = "is about packets, the configuration is of Mode I"
-	for _, name := range []string{"pipe-in-band-before", "pipe-stopped"} {
-		want[name] = "is about Mode III, the configuration is of Mode I"
-	}
+	want["pipe-in-band-before"] = "is about Mode III, the configuration is of Mode I"
 	want["message-asks"] = "needs messages of more than 16 of the shortest packets, the configuration has 16"
 	got := map[string]string{}
 	for _, s := range scenarios.All() {

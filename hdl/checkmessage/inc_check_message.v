@@ -37,7 +37,7 @@
 //               its copies are pushed a cycle later, as is a CNP behind an answer. SendMessage hears of it as a job, behind answers ahead
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
-//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once when its copies are pushed
+//   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once a cycle behind that
 //   counters    in the cycle behind the decision; of an answer, but for RX_FRAMES, behind snd_done
 `ifdef INC_PARK
 //   parking     a message of a parked group (grp_parked) finds no slot. While park_valid stands, the pools of park_group are looked at between two
@@ -513,6 +513,7 @@ module inc_check_message #(
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+    reg              lives_reg;        // of the frame in C; its group may be stopped in this cycle
 
     // ---- three things go on at once: data in B is looked up, the frame in C is decided, and SendMessage does a job ----
 
@@ -533,6 +534,7 @@ module inc_check_message #(
     reg        turn_reg;               // of frames: an action was the last
     reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
     reg        more_reg;               // a second frame is to follow an answer: a CNP, or the result
+    reg        told_reg;               // the frame before this cycle had its result leave at once, whether there is room for it or not
 `ifdef INC_MESSAGE_RANGES
     reg        opened_reg;             // a range is open whose control is not decided
     wire       range_opens;
@@ -597,7 +599,7 @@ module inc_check_message #(
     wire c_needs     = c_valid && d_data && d_fine;
     // what is looked up goes to C when its slot is read
     assign c_free    = !b_needs || (b_state == B_PLACE && !m_look);
-    assign c_lives   = c_live && live_wide[{1'b0, c_group}];
+    assign c_lives   = c_live && lives_reg;
 `ifdef INC_MESSAGE_RANGES
     assign c_decided = decided && !range_opens;
     assign c_opening = range_opens;
@@ -615,6 +617,8 @@ module inc_check_message #(
 
     reg [SLOT_W-1:0] a_base, b_base, c_base, a_half, b_half, c_half;
     reg              d_host, d_ack, d_cnp, d_ends, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down;
+    reg              k_pipe_b;         // the pool that data is of, from B_LOOK on
+    reg              d_opens_b;        // that, or the pool that an answer is of
 `ifdef INC_MESSAGE_RANGES
     reg              d_in_range, d_opens, d_bad_control, d_no_role, d_differs;
 `endif
@@ -631,6 +635,7 @@ module inc_check_message #(
     wire good = c_intact && c_lives && d_fine;
 
     always @(posedge clk) begin
+        lives_reg <= live_wide[{1'b0, b_go ? b_group : c_group}];
         if (s_go) begin
             a_base <= s_base;
             a_half <= s_half;
@@ -667,7 +672,6 @@ module inc_check_message #(
     // FIRST is 0, MIDDLE 1, LAST 2 and 3, ONLY 4 and 5; those with an odd number from 3 on have an immediate
     wire d_starts  = c_opcode[2:0] == 3'd0 || c_opcode[2];
     wire d_has_imm = c_opcode[0] && (c_opcode[1] || c_opcode[2]);
-    reg  d_opens_b;                    // the pool that data is of, or that an answer is of
 
     // ---- state: of endpoints, of pools, of groups ----
 
@@ -859,18 +863,20 @@ module inc_check_message #(
         end
     endgenerate
 
-    reg               k_root, k_pipe_b, k_wide, k_old, k_whole;
-    reg  [23:0]       k_top, k_done, k_off, k_lead;      // of the message: from start, from done
+    reg               k_root, k_wide, k_old, k_whole;
+    reg  [23:0]       k_top, k_done, k_lead;             // of the message: from done
+    reg  [23:0]       k_off_a, k_off_b;                  // and from start, of either pool
+    wire [23:0]       k_off    = k_pipe_b ? k_off_b : k_off_a;
     reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
-    reg  [SLOT_W-1:0] k_behind, k_before;                // N slots behind the group's first, and before it
+    reg  [SLOT_W-1:0] k_first, k_again;                  // where its ring begins, and that less the ring's size, for what lies beyond
     wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
     wire              b_opens_b = b_root || b_spreads || !b_up;
     wire [SLOT_W-1:0] b_n       = pipe_set ? pipe_n : b_half;
     wire              f_root    = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
     wire [MASK_W-1:0] f_outs    = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
-    wire [HEAD_W-1:0] f_head    = (f_state == F_START ? k_pipe_b : b_opens_b) ? heads[HEAD_W +: HEAD_W] : heads[0 +: HEAD_W];
+    wire [SLOT_W:0]   f_bias    = b_opens_b ? heads[HEAD_W+24 +: SLOT_W+1] : heads[24 +: SLOT_W+1];
     wire [TAIL_W-1:0] f_tail    = b_opens_b ? tails[TAIL_W +: TAIL_W] : tails[0 +: TAIL_W];
-    wire [23:0]       f_start   = f_head[23:0], f_top = f_tail[47:24], f_done = f_tail[23:0];
+    wire [23:0]       f_top     = f_tail[47:24], f_done = f_tail[23:0];
 `ifdef INC_RELEASE
     reg  [MASK_W-1:0] f_releases;
     integer           r;
@@ -902,9 +908,7 @@ module inc_check_message #(
     wire [SLOT_W:0]   ring     = k_root ? {k_n, 1'b0} : {1'b0, k_n};
     reg  [SLOT_W-1:0] slot_reg;        // its word
     reg  [SLOT_W-1:0] place_reg;       // its payload
-    wire              k_second = k_pipe_b && !k_root;
-    wire [SLOT_W-1:0] k_first  = k_second ? k_behind : k_base;
-    wire [SLOT_W-1:0] k_again  = k_second ? k_base : k_root ? k_before - k_n : k_before;
+    wire              b_second = b_opens_b && !b_root;
     wire [SLOT_W+1:0] k_beyond = {1'b0, k_at} - {1'b0, ring};
     wire [SLOT_W-1:0] slot_at  = !k_beyond[SLOT_W+1] ? k_again + k_at[SLOT_W-1:0] : k_first + k_at[SLOT_W-1:0];
 
@@ -1039,9 +1043,9 @@ module inc_check_message #(
             k_top        <= f_top;
             k_done       <= f_done;
             k_lead       <= e_message - f_done;
-            k_at         <= e_message[SLOT_W:0] + f_head[24 +: SLOT_W+1];
-            k_behind     <= b_base + b_n;
-            k_before     <= b_base - b_n;
+            k_at         <= e_message[SLOT_W:0] + f_bias;
+            k_first      <= b_second ? b_base + b_n : b_base;
+            k_again      <= b_second ? b_base : b_base - (b_root ? b_n << 1 : b_n);
             k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
             f_behind     <= behind;
             f_ahead      <= ahead;
@@ -1049,7 +1053,8 @@ module inc_check_message #(
             f_partial    <= !b_whole;
         end
         if (b_state == B_LOOK || f_state == F_START) begin
-            k_off        <= e_message - f_start;
+            k_off_a      <= e_message - heads[0 +: 24];
+            k_off_b      <= e_message - heads[HEAD_W +: 24];
         end
         if (b_state == B_PLACE || f_state == F_ROOM) begin
             f_near       <= past_n[23];
@@ -1218,6 +1223,7 @@ module inc_check_message #(
             endcase
         end
         more_reg <= (commits && ans_cnp && answers) || fuses || (more_reg && !tx_room);
+        told_reg <= fuses;
         if (c_done) begin
             turn_reg <= 1'b0;
         end else if (acts) begin
@@ -1231,6 +1237,7 @@ module inc_check_message #(
             b_state    <= B_NONE;
             f_state    <= F_NONE;
             more_reg   <= 1'b0;
+            told_reg   <= 1'b0;
 `ifdef INC_MESSAGE_RANGES
             turn_reg   <= 1'b0;
             passed_reg <= 1'b0;
@@ -1400,11 +1407,21 @@ module inc_check_message #(
         end
     end
 
+    // a number less another and a third one, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
+    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
+        reg [23:0] sum_3, carry_3;
+        begin
+            sum_3   = number ^ ~from ^ ~places;
+            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
+            past    = sum_3 - ~carry_3;
+        end
+    endfunction
+
     // what it goes by, in the cycle in which it begins: what is done of its pool, and whether that is as much as a root may move, or more
     wire [23:0]       q_done   = q_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
     wire [23:0]       q_start  = q_pipe_b ? j_heads[HEAD_W +: 24] : j_heads[0 +: 24];
-    wire [23:0]       q_span   = q_done - q_start;
-    wire              q_caps   = q_root && q_span >= {{(24-SLOT_W){1'b0}}, q_n};
+    wire [23:0]       q_past   = past(q_done, q_start, {{(24-SLOT_W){1'b0}}, q_n});
+    wire              q_caps   = q_root && !q_past[23];
 
     always @(posedge clk) begin
         if (q_takes) begin
@@ -1492,9 +1509,9 @@ module inc_check_message #(
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    wire [23:0]       span     = j_done - j_start;
+    wire [23:0]       j_past   = past(j_done, j_start, j_wide_n);
     wire [23:0]       most     = j_start + j_wide_n;
-    wire              caps     = j_root && span >= j_wide_n;      // as much as a root may move, or more, is done
+    wire              caps     = j_root && !j_past[23];           // as much as a root may move, or more, is done
     reg               capped;
     reg  [23:0]       limit_reg;
     reg  [OFF_W-1:0]  open_reg;
@@ -1576,6 +1593,10 @@ module inc_check_message #(
             wire [EP_W-1:0]  here_rest_ep;
             // one less than the rest's is never between the two, so it may be compared with either
             wire [23:0]      rest_past  = rest_last - own_here;
+            wire             rest_least = rest_there && rest_past[23];
+            // whether that is of the message that is to be complete next, by each of the two; for the rest's without a carry
+            wire [23:0]      next_here  = {k_done[23-IN_W:0], {IN_W{1'b0}}};
+            reg              by_rest, own_some, rest_some;
             // behind the message, if all have sent as much as there may be
             wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
@@ -1632,7 +1653,10 @@ module inc_check_message #(
                     own_here <= whole_now ? {message_up[23-IN_W:0], {IN_W{1'b0}}} : {e_message[23-IN_W:0], mid[OFF_W-2:PLACE_W]};
                 end
                 own_last   <= own_here - 24'd1;
-                least      <= rest_there && rest_past[23] ? rest_last + 24'd1 : own_here;
+                least      <= rest_least ? rest_last + 24'd1 : own_here;
+                by_rest    <= rest_least;
+                own_some   <= own_here != next_here;
+                rest_some  <= (next_here ^ ~rest_last ^ {next_here[22:0] | ~rest_last[22:0], 1'b0}) != 24'd0;
                 if (j_idle) begin
                     here_reg <= here;
                 end
@@ -1641,7 +1665,7 @@ module inc_check_message #(
                 end
             end
 
-            assign may_peek  = !r_completes && !k_whole && least != {k_done[23-IN_W:0], {IN_W{1'b0}}};      // not 0 units of it
+            assign may_peek  = !r_completes && !k_whole && (by_rest ? rest_some : own_some);     // not 0 units of it
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
             wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
@@ -2019,9 +2043,9 @@ module inc_check_message #(
 
     // ---- the monitor ----
 
-    assign mon_act_valid = c_done || snd_acts || (more && !r_cnp);
-    assign mon_act_kind  = snd_acts ? snd_kind : more_reg ? 3'd1 : 3'd0;
-    assign mon_act_ei    = snd_acts ? snd_act_ei : more_reg ? r_ei : c_ei;
+    assign mon_act_valid = c_done || snd_acts || told_reg;
+    assign mon_act_kind  = snd_acts ? snd_kind : told_reg ? 3'd1 : 3'd0;
+    assign mon_act_ei    = snd_acts ? snd_act_ei : told_reg ? r_ei : c_ei;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 
@@ -2101,7 +2125,7 @@ module inc_check_message #(
     assign count = count_reg;
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
-                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

@@ -29,7 +29,7 @@
 //   state       per group of both pipes {start, bias}, {top, done} and S, and what is needed to send without a frame, noted whenever data is
 //               accepted; set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
 //   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of data of a range is a group's PSN
-//   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once when its tx_* is pushed
+//   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once a cycle behind its frame
 `ifdef INC_PARK
 //   parking     a parked group (grp_parked) has pipes without slots. While park_valid stands no frame leaves A but the control of a range that
 //               was just opened; when B and C are empty it is looked, before any action, whether both pipes of park_group are: park_take comes
@@ -620,10 +620,15 @@ module inc_check_pipe #(
     wire [SLOT_W:0]   a_bias  = a_pipe_b ? bias_b : bias_a;
     wire [SLOT_W-1:0] a_n     = pipe_set ? pipe_n : a_half;
 
+    // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below
+    function next_is(input [23:0] a, input [23:0] b);
+        next_is = (b ^ ~a ^ {b[22:0] | ~a[22:0], 1'b0}) == 24'd0;
+    endfunction
+
     // the range before is over if everything is acknowledged in the pipes that it used
     wire [23:0] ctx_after = ctx_end + 24'd1;
-    wire        drained_a = start_a == ctx_after;
-    wire        drained_b = start_b == ctx_after;
+    wire        drained_a = next_is(ctx_end, start_a);
+    wire        drained_b = next_is(ctx_end, start_b);
     wire        drained   = !ctx_ranged
                             || ((ctx_reduces || drained_b) && (ctx_spreads || (!ctx_reduces && ctx_parent_mask == NOBODY) || drained_a));
     wire        was_down  = (a_self & ctx_parent_mask & ~ctx_in_mask) != NOBODY;
@@ -1400,8 +1405,12 @@ module inc_check_pipe #(
     wire              data = x_busy || (r_valid && !r_cnp);
     wire              cnp  = ans_cnp && !ans_rnr;
 
+    // a result that has left at once is told in the cycle behind its frame, whether there is room for it or not
+    reg               r_told;
+
     always @(posedge clk) begin
         r_valid <= r_next;
+        r_told  <= good && t_fused;
         if (!r_valid) begin
             r_cnp    <= !t_fused;
             r_ei     <= c_ei;
@@ -1420,6 +1429,7 @@ module inc_check_pipe #(
         end
         if (rst) begin
             r_valid <= 1'b0;
+            r_told  <= 1'b0;
         end
     end
 
@@ -1450,9 +1460,9 @@ module inc_check_pipe #(
             assign pipe_ei = {{(EP_W-1){1'b0}}, r_pipe_b};
         end
     endgenerate
-    assign mon_act_valid = c_decided || quick || (more && !r_cnp) || (x_acts && (resends || to_go_back || to_resume));
-    assign mon_act_kind  = x_busy ? (whole_pipe ? 3'd1 : to_one ? 3'd2 : to_go_back ? 3'd3 : 3'd4) : r_valid ? 3'd1 : 3'd0;
-    assign mon_act_ei    = x_busy ? act_ei : r_valid ? pipe_ei : c_ei;
+    assign mon_act_valid = c_decided || quick || r_told || (x_acts && (resends || to_go_back || to_resume));
+    assign mon_act_kind  = r_told ? 3'd1 : x_busy ? (whole_pipe ? 3'd1 : to_one ? 3'd2 : to_go_back ? 3'd3 : 3'd4) : 3'd0;
+    assign mon_act_ei    = r_told ? pipe_ei : x_busy ? act_ei : c_ei;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 

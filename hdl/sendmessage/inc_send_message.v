@@ -258,6 +258,7 @@ module inc_send_message #(
     wire              idle   = state_reg == S_IDLE;
     wire              seen   = state_reg == S_SEEN;
     wire              use_it = state_reg == S_USE;
+    reg               told;                 // it is S_SEEN or S_TOLD, of an answer
     wire              made   = state_reg == S_MADE;
     wire              ends;                 // the job
 
@@ -283,8 +284,9 @@ module inc_send_message #(
     wire              start = snd_ack || snd_act || snd_note || snd_fuse || snd_look || owe_asked || open_asked;
     reg               ack_reg, note_reg, look_reg, fuse_reg, timer_reg, pool_reg, own_reg;
     reg  [EI_W-1:0]   ei_reg;
-    wire              live;
+    reg               live;                 // from the second cycle on; a group that is stopped in this one still counts
 
+    wire              live_next;
     wire [GRP_W-1:0]  group, start_group, table_group;
     wire [EI_W-1:0]   lane_ei, low_ei;      // who has the lane's S, and that of those who go along
     reg  [EP_W-1:0]   lane_ep_reg;
@@ -297,18 +299,19 @@ module inc_send_message #(
             assign table_group = tbl_index[EI_W-1:EP_W];
             assign lane_ei     = {group, lane_ep_reg};
             assign low_ei      = {group, low_ep};
-            assign live        = live_wide[{1'b0, group}];
+            assign live_next   = live_wide[{1'b0, group}];
         end else begin : gen_one_group
             assign group       = 1'b0;
             assign start_group = 1'b0;
             assign table_group = 1'b0;
             assign lane_ei     = lane_ep_reg;
             assign low_ei      = low_ep;
-            assign live        = grp_live[0];
+            assign live_next   = grp_live[0];
         end
     endgenerate
 
     always @(posedge clk) begin
+        live <= live_next;
         if (ready) begin
             ack_reg   <= snd_ack;
             note_reg  <= snd_note || snd_look || snd_fuse;
@@ -796,7 +799,12 @@ module inc_send_message #(
 
     // whether packets may be sent: at S, behind the one at the place in the same message, at the next one's begin
     wire [POS_W-1:0]  step  = {{(POS_W-1){1'b0}}, 1'b1} << code_reg;
-    wire [POS_W-1:0]  inner = step - {{(POS_W-1){1'b0}}, 1'b1};        // units of a packet behind its first: those below its place are 0
+    reg  [POS_W-1:0]  inner;           // units of a packet behind its first: one for each power of two below; those below its place are 0
+    always @* begin
+        for (i = 0; i < POS_W; i = i + 1) begin
+            inner[i] = {{(32-CODE_W){1'b0}}, code_reg} > i;
+        end
+    end
     wire [POS_W-1:0]  open  = ctx_open[OFF_W-1:UNIT_LOG];
     reg               stay_more_reg, next_more_reg, partly_reg;
     reg  [POS_W-1:0]  next_pos_reg;
@@ -809,7 +817,6 @@ module inc_send_message #(
     // end, or beyond.
     reg               same_reg, over_reg, exact_reg;
     reg  [POS_W-1:0]  moved_reg, gain_reg;
-    wire              told  = ack_reg && (seen || state_reg == S_TOLD);
 `ifdef INC_RELEASE
     wire              stands = owe_reg || rel_owed;     // a release is in no message
 `else
@@ -1048,11 +1055,13 @@ module inc_send_message #(
             S_TOLD:  state_reg <= ends ? S_IDLE : S_READ;
             default: state_reg <= S_IDLE;
         endcase
+        told <= ack_reg && ((state_reg == S_LOOK && !strays) || state_reg == S_PICK);
         if (follows) begin
             state_reg <= S_LANE;
         end
         if (rst) begin
             state_reg <= S_IDLE;
+            told      <= 1'b0;
         end
     end
 

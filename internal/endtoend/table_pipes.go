@@ -94,6 +94,11 @@ func sendFaults() []Fault {
 			Old: "cm_one && !caught_reg", New: "cm_one"},
 		{Name: "what is sent again goes to all", File: filePipe,
 			Old: "pointed ? rt_keep : x_self", New: "rt_keep | x_self"},
+		{Name: "a send that waits for room leaves though its group was stopped", File: filePipe,
+			At: "(x_word && !x_acts)) &&", Old: "live_wide[{1'b0, act_group}]", New: "1'b1"},
+		{Name: "what an action is to do outlives a reset", File: filePipe, At: "to_drop} <=", Old: "6'd0",
+			New: "{{2{x_then}} & {sends_pipe, sends_one}, x_then && (sends_pipe || sends_one), {2{x_then && act_timer}} & {rt_timeout, rt_resume}, " +
+				"x_then && !act_timer && !sends_pipe && !sends_one}"},
 		{Name: "a failed endpoint gets results", File: fileRetransmission,
 			At: "held_reg     <=", Old: "own_waits || own_failed || ends", New: "own_waits"},
 		{Name: "an RNR NAK has all sent again at once", File: fileRetransmission,

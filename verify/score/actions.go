@@ -23,7 +23,10 @@ func (b *Board) sends() []inc.Action {
 
 // decide has the reference repeat, in order, what a Mode III engine reported.
 func (b *Board) decide() {
-	b.acts = append(b.acts, b.DUT.Acts()...)
+	for _, a := range b.DUT.Acts() {
+		b.lively = max(b.lively, a.At)
+		b.acts = append(b.acts, a)
+	}
 	for len(b.acts) > 0 {
 		a := b.acts[0]
 		engine := min(a.EI/b.man.Params.EngineRecords(), inc.MaxEngines-1)

@@ -59,8 +59,9 @@ func (b *Board) compare(addr, v uint32) {
 	}
 }
 
-// Write writes some bytes of a register of both. Frames that the engine accepted before take effect before the write. The error is
-// dut.ErrRefused if both refuse it.
+// Write writes some bytes of a register of both. Frames that the engine accepted before take effect before the write, but for those that had waited
+// inside an engine in which nothing moved: it is the write that sets them free, some cycles before it is answered. The error is dut.ErrRefused if both
+// refuse it.
 func (b *Board) Write(addr, value uint32, strobes uint8) error {
 	before := b.collect
 	if reg, _, ok := b.man.Find(addr); ok && strings.HasPrefix(reg.Name, "PRIORITY_") { // nothing inside may change its priority
@@ -69,13 +70,16 @@ func (b *Board) Write(addr, value uint32, strobes uint8) error {
 	if err := b.guard(before); err != nil {
 		return err
 	}
+	stuck := b.stuck()
 	refused := b.DUT.Write(addr, value, strobes)
 	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
 		return refused
 	}
 	err := b.guard(func() {
-		if b.pipes() { // actions reported while the bus was busy came before the write
-			b.collect()
+		if b.pipes() {
+			if !stuck { // actions reported while the bus was busy came before the write
+				b.collect()
+			}
 			b.resting = false
 		}
 		err := b.ref.Write(addr, value, strobes)

@@ -72,6 +72,14 @@ func (b *Board) patience() uint64 {
 	return uint64(4*b.man.Params.MTUBytes/b.man.Params.BusBytes) + stuckCycles
 }
 
+// Patience is the same for scenarios that hold an engine up.
+func (b *Board) Patience() uint64 { return b.patience() }
+
+// stuck reports that frames wait inside for a decision, and have for so long that it will not come by itself.
+func (b *Board) stuck() bool {
+	return b.undecided() > 0 && b.Now()-b.lively >= b.patience()
+}
+
 // alive ends the test if the engine is still though frames are expected, or accepts none though frames wait.
 func (b *Board) alive() {
 	still := b.DUT.Still()

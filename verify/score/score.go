@@ -54,6 +54,7 @@ type Board struct {
 
 	waiting map[uint32]int // frames offered and not accepted, by destination QPN
 	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
+	lively  uint64         // last cycle in which a frame was accepted or decided or left, or an action was taken
 	longest int            // bytes of the longest frame accepted since the engine last rested
 	frames  uint64
 	outs    []dut.Frame
@@ -165,7 +166,7 @@ func (b *Board) SkipTo(cycle uint64) {
 // collect feeds the reference with what the engine accepted and compares what left.
 func (b *Board) collect() {
 	for _, a := range b.DUT.Accepted() {
-		b.moved = b.Now()
+		b.moved, b.lively = b.Now(), max(b.lively, a.Last)
 		b.waiting[destination(a.Data)]--
 		b.longest = max(b.longest, len(a.Data))
 		b.record(Recorded{Frame: a})
@@ -182,7 +183,7 @@ func (b *Board) collect() {
 		b.see(o)
 	}
 	for _, o := range b.DUT.Out() {
-		b.moved = b.Now()
+		b.moved, b.lively = b.Now(), max(b.lively, o.Last)
 		b.record(Recorded{Frame: o, Out: true})
 		b.see(o)
 	}

@@ -35,6 +35,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "a reset in any cycle of a read or a write of any register: it is answered afterwards, and all registers but that are as after a reset"},
 		{Name: "resets-in-traffic", Run: resetsInTraffic, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),
 			Doc: "a reset when the queues are full and registers are read: frames right behind it are the first that the engine counts, and the only ones that leave"},
+		{Name: "resets-in-actions", Run: resetsInActions, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),
+			Doc: "a reset of one cycle or a few amid sends, time-outs and copies, under way or waiting for room: nothing of them leaves, and the engine then does as a new one"},
 		{Name: "starts-together", Run: startsTogether, Needs: rig.NeedGroups(2),
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
 		{Name: "starts-among-traffic", Run: startsAmongTraffic, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(8)),

@@ -112,6 +112,83 @@ func resetsInTraffic(t *rig.T) {
 	}
 }
 
+// resetsInActions resets the engine, for one cycle or a few, in any cycle of what it does by itself: results that nobody has acknowledged are sent again for NAKs
+// and time-outs, and in Mode II NAKs are passed on and copies made. In every other round no port takes anything, so that some action waits for room, all
+// that it is to do decided. Nothing may leave behind the reset but frames of nobody.
+func resetsInActions(t *rig.T) {
+	const rounds, longest = 24, 4
+	e := t.Engine()
+	e.Mute, e.Timers = true, true
+	count := min(rig.MaxGroups(t.Params), 2)
+	for round := range fewResets(t, rounds) {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			held, late := round%2 == 0, t.Pipes() && round%4 == 1
+			inAction(e, count, held, late)
+			for range []int{1, 1, 2, longest}[t.Rand.IntN(4)] {
+				t.Check(e.Reset())
+			}
+			e.SetPauses(dut.Pauses{})
+			for p := range t.Params.Ports {
+				e.Put(arp(t, p))
+			}
+			e.Settle()
+			_, err := e.Finish() // the counters
+			t.Check(err)
+		})
+	}
+	e.Mute, e.Timers = false, false
+	for _, g := range programmed(e, count, false) {
+		g.CompleteFrom(0, 2)
+	}
+}
+
+// inAction has groups of a new engine complete packets, which nobody acknowledges, and runs the engine into what it does about them: for a while in which
+// its ports take nothing, or for some cycles, or until about when they are late.
+func inAction(e *rig.Engine, count int, held, late bool) {
+	const times, timeout, about = 6, 10, 300
+	t := e.T
+	if t.Pipes() {
+		e.SetTimeout(rig.LongTimeout)
+	}
+	if late {
+		e.SetTimeout(timeout)
+	}
+	groups := programmed(e, count, false)
+	for _, g := range groups {
+		shortTraffic(g, false)
+	}
+	e.SettleAsIs()
+	switch {
+	case late:
+		next, _ := e.Reference().Timers()
+		e.StepTo(max(next, e.Now()) + uint64(t.Rand.IntN(about)))
+	case held:
+		e.SetPauses(dut.Pauses{Ready: 1})
+		e.StepTo(e.Now() + times*uint64(repeats(groups, times)))
+	default:
+		e.StepTo(e.Now() + uint64(t.Rand.IntN(repeats(groups, times))))
+	}
+	e.Out()
+}
+
+// repeats offers NAKs of what groups' members have got, ACKs, duplicates and the next packet, several times, and returns for about how many cycles that
+// keeps the input.
+func repeats(groups []*rig.Group, times int) (cycles int) {
+	for range times {
+		for _, g := range groups {
+			t := g.T
+			for _, c := range t.Shuffled(g.Members()) {
+				all := []rig.Frame{g.NAK(c, g.PSN(0)), g.Data(c, g.PSN(0), nil), g.NAK(c, g.PSN(1)), g.Data(c, g.PSN(2), g.Noise(t.Params.MTUBytes/2)), g.Ack(c, g.PSN(0))}
+				for _, f := range all[t.Rand.IntN(3):] {
+					cycles += t.Params.Beats(len(f.Data))
+					g.E.Put(f)
+				}
+			}
+		}
+	}
+	return cycles
+}
+
 // longTraffic offers what fills queues: two windows of long and short packets, some of them twice, and NAKs and ACKs of what has left or has not.
 func longTraffic(g *rig.Group) {
 	t := g.T
@@ -149,8 +226,9 @@ func shortTraffic(g *rig.Group, inBand bool) {
 		k++
 	}
 	for range 2 {
+		n := 4 * g.T.Rand.IntN(17)
 		for _, c := range g.T.Shuffled(g.Members()) {
-			g.E.Put(g.Data(c, g.PSN(k), g.Noise(4*g.T.Rand.IntN(17))))
+			g.E.Put(g.Data(c, g.PSN(k), g.Noise(n)))
 		}
 		k++
 	}

@@ -37,7 +37,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "everybody wants a full pipe again while frames come at full rate: frames and sends take turns, and so do the endpoints"},
 		{Name: "pipe-reset", Run: reset, Needs: rig.Pipes(rig.NeedClock, rig.NeedGroups(2)),
 			Doc: "a group is stopped or started with packets unacknowledged: nothing more comes of them, and another group's timers go on"},
-		{Name: "pipe-stopped", Run: stopped, Needs: rig.ModeIII(rig.NeedBare, rig.NeedGroups(2)),
+		{Name: "pipe-stopped", Run: stopped, Needs: rig.Pipes(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},
 		{Name: "pipe-settings", Run: settings, Needs: rig.Pipes(),
 			Doc: "pipes of sizes that fit work as sized; a group with a size that does not fit stays disabled"},

@@ -88,19 +88,26 @@ func stopped(t *rig.T) {
 		e.SettleAsIs()
 		e.SetPauses(dut.Pauses{Ready: 1})
 		var cycles uint64
-		for range each {
-			for _, c := range t.Shuffled(a.Members()) {
-				frames := []rig.Frame{a.Data(c, a.PSN(0), nil), b.Data(c, b.PSN(0), nil), a.Data(c, a.PSN(a.outstanding()), a.Noise(t.Params.MTUBytes))}
-				if round%2 > 0 {
-					frames = append(frames, a.NAK(c, a.PSN(0)), a.Ack(c, a.PSN(0)))
-				}
-				for _, f := range frames[t.Rand.IntN(2):] {
-					cycles += uint64(t.Params.Beats(len(f.Data)) + 16)
-					e.Put(f)
-				}
+		put := func(frames ...rig.Frame) {
+			for _, f := range frames {
+				cycles += uint64(t.Params.Beats(len(f.Data)) + 16)
+				e.Put(f)
 			}
 		}
-		e.StepTo(e.Now() + cycles + 1000) // until nothing moves any more
+		nacks := round%2 > 0
+		if !nacks { // it is now this, now that, what finds no room any more: answers or results
+			put(slices.Repeat([]rig.Frame{a.Data(a.Members()[0], a.PSN(0), nil)}, t.Rand.IntN(all))...)
+		}
+		for i := range each {
+			for _, c := range t.Shuffled(a.Members()) {
+				frames := []rig.Frame{a.Data(c, a.PSN(0), nil), b.Data(c, b.PSN(0), nil), a.Data(c, a.PSN(a.outstanding()+i), a.Noise(t.Params.MTUBytes))}
+				if nacks {
+					frames = append(frames, a.NAK(c, a.PSN(0)), a.Ack(c, a.PSN(0)))
+				}
+				put(frames[t.Rand.IntN(2):]...)
+			}
+		}
+		e.StepTo(e.Now() + cycles + e.Patience()) // until nothing moves any more
 		a.Disable()
 		e.SetPauses(dut.Pauses{})
 		e.SettleAsIs()
