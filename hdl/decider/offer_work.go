@@ -36,15 +36,15 @@ func (p OfferWork) Module() (*graph.Module, error) {
 			{Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW},
 			{Name: "PLANES", Value: p.Planes}, {Name: "PAIR_W", Value: d.pairBits()}, {Name: "TREE", Value: p.Tree}, {Name: "PKT_W", Value: p.PktW},
 		},
-		Ports: slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("c_done", 1), leaf.In("vrd_end", p.PktW)},
+		Ports: slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("c_opcode", 8), leaf.In("c_done", 1), leaf.In("vrd_end", p.PktW)},
 			d.workPorts(), d.opPorts()),
 		Submodules: []*graph.Module{hold},
 	}, nil
 }
 
-// workBits are the bits of what a work says: start, words, unit, pair, five things to do, pairs, function, type, byte order.
+// workBits are the bits of what a work says: start, immediate, words, unit, pair, five things to do, pairs, function, type, byte order.
 func (p Decider) workBits() int {
-	return p.PktW + p.WordsW + p.SlotW + p.pairBits() + 5 + p.Planes + 2 + 2 + 1
+	return p.PktW + 1 + p.WordsW + p.SlotW + p.pairBits() + 5 + p.Planes + 2 + 2 + 1
 }
 
 // Parts are the instances that all three modes decide with, around the block of the mode.
@@ -82,6 +82,7 @@ func (p Decider) AddParts(c *graph.Composite, decide *graph.Instance, works Deci
 	c.Link(decide, parts.Work, "work_")
 	c.Link(parts.Work, decide, "work_")
 	c.Connect(decide.Pin("c_done"), parts.Work.Pin("c_done"))
+	c.Connect(parts.Steps.Pin("c_opcode"), parts.Work.Pin("c_opcode"))
 	return parts
 }
 
