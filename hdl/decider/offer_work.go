@@ -68,7 +68,12 @@ func (p Decider) AddParts(c *graph.Composite, decide *graph.Instance, works Deci
 	parts := Parts{Steps: c.Add("u_steps", FrameSteps(p)), Work: c.Add("u_work", OfferWork(works))}
 	for _, port := range p.stepPorts() {
 		_, taken := decide.Module.Port(port.Name)
+		own := port.Name == "c_opcode" // of OfferWork
 		switch pin := parts.Steps.Pin(port.Name); {
+		case own && !taken:
+			c.Connect(pin, parts.Work.Pin(port.Name))
+		case own:
+			c.Connect(pin, parts.Work.Pin(port.Name), decide.Pin(port.Name))
 		case !taken && port.Dir == graph.Out:
 			c.Open(pin, "not what this mode asks")
 		case !taken:
@@ -82,7 +87,6 @@ func (p Decider) AddParts(c *graph.Composite, decide *graph.Instance, works Deci
 	c.Link(decide, parts.Work, "work_")
 	c.Link(parts.Work, decide, "work_")
 	c.Connect(decide.Pin("c_done"), parts.Work.Pin("c_done"))
-	c.Connect(parts.Steps.Pin("c_opcode"), parts.Work.Pin("c_opcode"))
 	return parts
 }
 

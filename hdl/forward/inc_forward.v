@@ -174,8 +174,8 @@ module inc_forward #(
     wire mine    = way_valid && way_bypass && !waits;
     wire skips   = way_valid && !way_bypass && !waits && end_valid;
     wire moves   = there_reg && mine && (byp_pop || !head_valid_reg);
-    wire last    = end_valid && end_addr == behind_reg;
-    assign passes = (moves && last) || skips;
+    wire at_last = end_valid && end_addr == behind_reg;
+    assign passes = (moves && at_last) || skips;
 
     // What is next is read as soon as it is there, decided or not, unless it is known that nobody wants it.
     wire in_ring = there_reg ? behind_reg != byp_fill : at_reg != byp_fill;
@@ -195,8 +195,8 @@ module inc_forward #(
             from_reg <= end_addr;
         end
         there_reg  <= byp_re || (there_reg && !moves && !skips && !rd_en);
-        begun_reg  <= moves ? !last : begun_reg;
-        oldest_reg <= byp_oldest == from_reg && !passes;
+        begun_reg  <= moves ? !at_last : begun_reg;
+        oldest_reg <= passes ? byp_oldest == end_addr : byp_oldest == from_reg;
         if (rst) begin
             at_reg     <= {ADDR_W{1'b0}};
             behind_reg <= {{(ADDR_W-1){1'b0}}, 1'b1};
@@ -217,13 +217,13 @@ module inc_forward #(
     always @(posedge clk) begin
         head_valid_reg <= moves || (head_valid_reg && !byp_pop);
         if (moves) begin
-            head_last_reg <= last;
-            head_err_reg  <= last && (end_err || spoilt);
+            head_last_reg <= at_last;
+            head_err_reg  <= at_last && (end_err || spoilt);
             head_size_reg <= end_size;
             head_port_reg <= way_port;
             head_data_reg <= byp_data;
 `ifdef INC_ECC
-            spoilt_reg    <= spoilt && !last;
+            spoilt_reg    <= spoilt && !at_last;
 `endif
         end
         if (rst) begin
