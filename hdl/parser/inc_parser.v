@@ -115,7 +115,7 @@ module inc_parser #(
     localparam [WORDS_W-1:0] MTU_WORDS = MTU_WORDS_I[WORDS_W-1:0];
     // beats in which the longest payload may lie, the header's among them
     localparam MOST_I    = BEAT_B + MTU_WORDS_I + 1;
-    localparam MOST_W    = $clog2(MOST_I + 1);
+    localparam MOST_W    = WORDS_W + 2;
     localparam [MOST_W-1:0] MOST   = MOST_I[MOST_W-1:0];
 
 `ifndef __ICARUS__
