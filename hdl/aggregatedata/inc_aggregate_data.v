@@ -227,8 +227,8 @@ module inc_aggregate_data #(
     wire g_busy;                     // the bank that G would read from is being written
     wire g_free;                     // the stage after G takes a row
     wire g_done  = g_reduce && !g_take;                    // nothing to read: a result to be made again
-    wire g_first = g_sub == {SUB_W{1'b0}};                 // row of its word
-    wire g_there = !g_take || (g_packet != newest && (rd_ready || !g_first));
+    wire g_opens = g_sub == {SUB_W{1'b0}};                 // row of its word
+    wire g_there = !g_take || (g_packet != newest && (rd_ready || !g_opens));
     // what is written in this cycle is neither on its way nor in the memory; in M it is read again
     wire g_late  = g_read && s_go && s_write && s_addr == g_addr;
     wire g_asks  = g_valid && g_there && g_free && (ECC != 0 || !g_late) && g_ordered && !(g_read && tree_hold);
@@ -243,7 +243,7 @@ module inc_aggregate_data #(
     // packet lets none go, nor keeps any.
     assign oldest   = g_valid && g_take ? g_start : pkt_start;
     assign rd_wants = g_valid && g_take;
-    assign rd_en    = g_go && g_take && g_first;
+    assign rd_en    = g_go && g_take && g_opens;
     assign rd_imm   = g_imm;
     assign rd_addr  = g_packet;
 
