@@ -169,8 +169,8 @@ module inc_parser #(
 
     assign s_axis_tready = ready_reg;
 
-    // A bypassed frame may already be leaving while it comes in. It must not wait for room that only frames behind it on
-    // the output can make: the ring of beats and Forward alone can stop it. A frame of which it is known that it is not bypassed is kept only as far
+    // A bypassed frame may already be leaving while it comes in, and hold the output. It must not wait for what the blocks that decide
+    // have no room for: the ring of beats and Forward alone can stop it. A frame of which it is known that it is not bypassed is kept only as far
     // as anybody wants it, or one that is longer than the ring would wait for itself. The decision belongs to
     // the frame whose header was taken 4 cycles ago, if that one has not ended since.
     wire take_last = take && s_axis_tlast;
