@@ -5,7 +5,7 @@
 //
 // Contract
 //   latency     bypass: 3 cycles from raw_valid to m_axis when the decision is there, 2 from the decision when the beat is there and the adders
-//               do not read; engine: 0 cycles from eng_* to m_axis, 1 when a bypassed frame has just left and no other waits
+//               do not read; engine: 0 cycles from eng_* to m_axis
 //   throughput  1 beat per cycle, no bubbles while anybody waits and the adders do not read; of frames of one beat beside adders that do, one
 //               in 3 cycles. Frames that are not bypassed are passed over, one in a cycle
 //   begin       a bypassed frame begins to leave when the ring has all of it; or, while it comes in, when it is the oldest frame of which
