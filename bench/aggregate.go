@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 
+	"incforge/hdl/parser"
 	"incforge/report"
 	"incforge/sim"
 	"incforge/verify/arith"
@@ -189,6 +190,11 @@ func (r *coreRig) measure(k arith.Kind, slot int) uint64 {
 	return r.model.Now() - offered
 }
 
+// start is where a packet begins in the packet buffer whose payload begins there: so many beats before as its header fills.
+func (r *coreRig) start() uint64 {
+	return (r.place() - uint64(parser.Start/r.Params.BusBytes)) % uint64(len(r.words))
+}
+
 // contribute has a member's word written, and returns it.
 func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
 	first, last := c == 0, c == r.members-1
@@ -201,7 +207,7 @@ func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
 	for _, in := range []struct {
 		port string
 		v    uint64
-	}{{"pkt_start", r.place()}, {"op_start", r.place()}, {"op_words", 1}, {"op_slot", uint64(slot)}, {"op_valid", 1},
+	}{{"pkt_start", r.place()}, {"op_start", r.start()}, {"rd_ready", 1}, {"op_words", 1}, {"op_slot", uint64(slot)}, {"op_valid", 1},
 		{"op_function", uint64(k.Op)}, {"op_dtype", uint64(k.DType)}, {"op_big_endian", flag[k.BigEndian]}, {"op_take", 1},
 		{"op_write", 1}, {"op_read", flag[!first]}, {"op_emit", flag[last && !r.tree]}, {"op_reduce", flag[last && r.tree]}} {
 		r.set(in.port, in.v)

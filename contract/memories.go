@@ -36,9 +36,8 @@ func MemoryKinds() []MemoryKind {
 	return []MemoryKind{
 		{Name: "tables", Doc: "the tables of endpoints and groups that frames are looked up by and headers made of", Halts: true},
 		{Name: "state", Doc: "the state of groups, endpoints and slots", Halts: true},
-		{Name: "packets", Doc: "the packets' ring"},
+		{Name: "packets", Doc: "the ring of frames that came in"},
 		{Name: "replay", Doc: "the queue of results that are sent to several endpoints"},
-		{Name: "bypass", Doc: "the queue of frames that pass through"},
 	}
 }
 
@@ -61,8 +60,6 @@ func MemoryKindOf(instance string) string {
 		return "packets"
 	case instance == "u_replicate":
 		return "replay"
-	case instance == "u_forward":
-		return "bypass"
 	default:
 		return "state"
 	}

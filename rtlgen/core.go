@@ -146,7 +146,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand,
 		OnePort: asic, ECC: p.ECCAll})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
-		EOFDelay: endDelay(p), Margin: parser.WordsBehind, ECC: p.ECCAll})
+		EOFDelay: endDelay(p), Margin: parser.BeatsBehind, ECC: p.ECCAll})
 	counters := len(blockCounters(p))
 	mode := addMode(c, p, model.AddrBits, counters)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
@@ -164,15 +164,16 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
 	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
-	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits,
-		Margin: parser.BeatsBehind, Flops: leaf.Bit(d.ForwardFlops)})
+	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
+		ECC: p.ECCAll})
 	gate := c.Add("u_gate", parser.Gate{Width: 4 + leaf.Bit(p.ECCAll)})
+	gateRaw := c.Add("u_gate_raw", parser.Gate{Width: 2})
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		Counters: len(contract.Params{Mode: p.Mode, Park: p.Park}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
 
-	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
+	b := blocks{gate: gate, gateRaw: gateRaw, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
 	if err := b.options(c, p, model); err != nil {
@@ -247,7 +248,7 @@ func aggregates(p params.Params) aggregatedata.AggregateData {
 // blocks are the blocks of a core, to be connected.
 type blocks struct {
 	// in
-	gate, parse, icrcCheck, rxStep, rxResidue, lookup, packets *graph.Instance
+	gate, gateRaw, parse, icrcCheck, rxStep, rxResidue, lookup, packets *graph.Instance
 	// decide and add
 	steps, decide, work, acks, slots, aggregate *graph.Instance
 	messages                                    *messageBlocks
@@ -268,12 +269,21 @@ func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
 	b.tags.in(c, b, in)
 	c.Connect(b.rooms(), b.gate.Pin("each"))
 	c.Connect(b.gate.Pin("all"), b.parse.Pin("room"))
-	c.Connect(b.send.Pin("room"), b.parse.Pin("room_raw"))
+	c.Connect(graph.Concat(b.packets.Pin("room_beats"), b.send.Pin("room")), b.gateRaw.Pin("each"))
+	c.Connect(b.gateRaw.Pin("all"), b.parse.Pin("room_raw"))
 	c.Connect(b.lookup.Pin("fwd_valid"), b.parse.Pin("fwd_valid"))
-	c.Connect(b.lookup.Pin("fwd_bypass"), b.parse.Pin("fwd_bypass"))
-	c.Link(b.parse, b.send, "raw_")
+	c.Connect(b.bypass(), b.parse.Pin("fwd_bypass"))
+	for _, name := range []string{"raw_valid", "raw_last"} {
+		c.Connect(b.parse.Pin(name), b.packets.Pin(name), b.send.Pin(name))
+	}
+	for _, name := range []string{"raw_store", "raw_imm", "raw_data"} {
+		c.Connect(b.parse.Pin(name), b.packets.Pin(name))
+	}
+	for _, name := range []string{"raw_keep", "raw_err"} {
+		c.Connect(b.parse.Pin(name), b.send.Pin(name))
+	}
+	c.Connect(b.packets.Pin("raw_end"), b.send.Pin("raw_end"))
 	c.Link(b.parse, b.icrcCheck, "crc_")
-	c.Link(b.parse, b.packets, "pay_")
 	c.LinkAs(b.icrcCheck, "step_", b.rxStep, "")
 	c.Connect(b.rxStep.Pin("next"), b.icrcCheck.Pin("step_next"))
 	c.Connect(b.icrcCheck.Pin("residue_tail"), b.rxResidue.Pin("tail"))
@@ -287,7 +297,7 @@ func (b *blocks) judge(c *graph.Composite) {
 	c.LinkAs(b.lookup, "route_", b.steps, "ent_route_")
 	c.Connect(b.lookup.Pin("root_sends"), b.steps.Pin("ent_root_sends"))
 	c.Connect(b.steps.Pin("frm_waits"), b.slots.Pin("frm_waits"))
-	c.Connect(b.decide.Pin("vrd_pop"), b.slots.Pin("frm_gone"), b.packets.Pin("vrd_pop"))
+	c.Connect(b.decide.Pin("vrd_pop"), b.slots.Pin("frm_gone"), b.packets.Pin("vrd_pop"), b.send.Pin("byp_done"))
 	c.Connect(b.packets.Pin("vrd_valid"), b.decide.Pin("vrd_valid"))
 	for _, name := range []string{"vrd_err", "vrd_len_ok", "vrd_icrc_ok"} {
 		c.Connect(b.packets.Pin(name), b.steps.Pin(name))
@@ -318,9 +328,15 @@ func (b *blocks) add(c *graph.Composite) {
 		c.Connect(b.work.Pin("pkt_start"), b.aggregate.Pin("pkt_start"))
 	}
 	c.Connect(b.packets.Pin("newest"), b.aggregate.Pin("newest"))
-	c.Connect(b.aggregate.Pin("oldest"), b.packets.Pin("oldest"))
-	c.Link(b.aggregate, b.packets, "rd_")
+	c.Connect(b.aggregate.Pin("oldest"), b.packets.Pin("oldest"), b.send.Pin("byp_oldest"))
+	c.Connect(b.aggregate.Pin("rd_en"), b.packets.Pin("rd_en"), b.send.Pin("rd_en"))
+	c.Connect(b.aggregate.Pin("rd_imm"), b.packets.Pin("rd_imm"))
+	c.Connect(b.aggregate.Pin("rd_addr"), b.packets.Pin("rd_addr"))
+	c.Connect(b.aggregate.Pin("rd_wants"), b.send.Pin("rd_wants"))
+	c.Connect(b.send.Pin("rd_ready"), b.aggregate.Pin("rd_ready"))
 	c.Link(b.packets, b.aggregate, "rd_")
+	c.Link(b.packets, b.send, "byp_")
+	c.Link(b.send, b.packets, "byp_")
 }
 
 // frames connects what decides with who makes frames. The numbers of Mode I's releases are not for it to know.

@@ -231,7 +231,7 @@ func (m *messageBlocks) ranges(c *graph.Composite, b *blocks, ctl *graph.Instanc
 // payload connects what cuts works on payload.
 func (m *messageBlocks) payload(c *graph.Composite, b *blocks) {
 	c.Open(b.work.Pin("op_read"), "a unit may be added, and the next not")
-	for _, name := range []string{"valid", "spec", "commit", "kill", "start", "words", "slot", "pair", "take", "write", "emit", "reduce", "pairs", "function", "dtype", "big_endian"} {
+	for _, name := range []string{"valid", "spec", "commit", "kill", "start", "imm", "words", "slot", "pair", "take", "write", "emit", "reduce", "pairs", "function", "dtype", "big_endian"} {
 		c.Connect(b.work.Pin("op_"+name), m.cut.Pin("in_"+name))
 	}
 	c.Connect(m.cut.Pin("in_ready"), b.work.Pin("op_ready"))

@@ -7,7 +7,7 @@
 //               as many of 16-bit ones; with DOUBLE set (in place, ROW = BYTES) one row of either
 //   order       works are done in the order in which they were given, their words in order
 //   latency     L = STAGES + ECC. From op_valid to the first row's sum, and on emit_* if it is a word of its own: 2 + ECC + L cycles;
-//               from a packet word at the packet buffer's write port to the sum: the same
+//               from the beat that closes a packet word at the packet buffer's write port to the sum: the same
 //   throughput  1 row per cycle
 //   hazard      a row waits, with its operands read, until the sum it builds on is at the adder's output, and takes it from there. Works
 //               on one slot, one after the other, take a cycle a row, and L cycles if they are shorter; a cycle more if they are of
@@ -25,6 +25,7 @@
 //               when it is complete (op_reduce): nothing else is emitted meanwhile; writes to a slot wait until it was reduced
 `endif
 //   poison      a row that the memory could not correct, and every sum with it, is written back as such and emitted with emit_bad
+//   reading     a packet's word is read with its first row, in cycles with rd_ready, and is wanted on rd_data until the next one is read
 //   stall       emit_room low holds the rows of works that emit
 //   reset       idle; payload unknown until written
 //   not done    one work at most may be speculative, the youngest; slots and lengths are not checked
@@ -49,7 +50,7 @@ module inc_aggregate_data #(
     parameter MTU_WORDS = 128,
     // bits that hold 0 to MTU_WORDS
     parameter WORDS_W   = 8,
-    // bits of a word's address in the packet buffer
+    // bits of a beat's address in the packet buffer
     parameter PKT_W     = 9,
     // 1: reproducible
     parameter TREE      = 0,
@@ -75,7 +76,9 @@ module inc_aggregate_data #(
     input  wire               op_spec,
     input  wire               op_commit,
     input  wire               op_kill,
+    // where the packet begins, so many beats before its first word as 54 bytes fill, with an immediate 58
     input  wire [PKT_W-1:0]   op_start,
+    input  wire               op_imm,
     input  wire [WORDS_W-1:0] op_words,
     input  wire [SLOT_W-1:0]  op_slot,
     input  wire [PAIR_W-1:0]  op_pair,
@@ -94,7 +97,10 @@ module inc_aggregate_data #(
     input  wire [PKT_W-1:0]   pkt_start,
     output wire [PKT_W-1:0]   oldest,
     input  wire [PKT_W-1:0]   newest,
+    output wire               rd_wants,
+    input  wire               rd_ready,
     output wire               rd_en,
+    output wire               rd_imm,
     output wire [PKT_W-1:0]   rd_addr,
     input  wire [8*BYTES-1:0] rd_data,
 `ifdef INC_ECC
@@ -117,6 +123,9 @@ module inc_aggregate_data #(
 
     localparam [1:0] D_FP16 = 2'd1, D_BF16 = 2'd2, D_INT32 = 2'd3;
 
+    // the beats of a packet in which its payload begins, without and with an immediate
+    localparam BEAT_A  = 54 / BYTES;
+    localparam BEAT_B  = 58 / BYTES;
     localparam PARTS   = BYTES / ROW;                     // rows of a word of 32-bit elements
     localparam PARTS_W = $clog2(PARTS);
     localparam SUB_W   = PARTS_W + 1;                     // rows of a word of 16-bit elements
@@ -162,7 +171,7 @@ module inc_aggregate_data #(
 
     // ---- stage G: which row to read ----
 
-    reg               g_valid, g_spec, g_read, g_take, g_write, g_emit, g_reduce, g_big_endian;
+    reg               g_valid, g_spec, g_read, g_take, g_write, g_emit, g_reduce, g_big_endian, g_imm;
     reg [1:0]         g_function, g_dtype;
     reg [PKT_W-1:0]   g_packet;       // the word's address; of the first one in g_start
     reg [PKT_W-1:0]   g_start;
@@ -218,7 +227,8 @@ module inc_aggregate_data #(
     wire g_busy;                     // the bank that G would read from is being written
     wire g_free;                     // the stage after G takes a row
     wire g_done  = g_reduce && !g_take;                    // nothing to read: a result to be made again
-    wire g_there = !g_take || g_packet != newest;
+    wire g_opens = g_sub == {SUB_W{1'b0}};                 // row of its word
+    wire g_there = !g_take || (g_packet != newest && (rd_ready || !g_opens));
     // what is written in this cycle is neither on its way nor in the memory; in M it is read again
     wire g_late  = g_read && s_go && s_write && s_addr == g_addr;
     wire g_asks  = g_valid && g_there && g_free && (ECC != 0 || !g_late) && g_ordered && !(g_read && tree_hold);
@@ -229,10 +239,13 @@ module inc_aggregate_data #(
     wire             g_last  = g_word && (g_done || g_left == {{(WORDS_W-1){1'b0}}, 1'b1});
 
     assign op_ready = !g_valid || (g_go && g_last);
-    // A packet's word is shown until the next one is read, which is when its last row has left the stage after G.
-    assign oldest  = g_valid ? g_start : pkt_start;
-    assign rd_en   = g_go && g_take && g_sub == {SUB_W{1'b0}};
-    assign rd_addr = g_packet;
+    // A packet's word is shown until the next one is read, which is when its last row has left the stage after G. What takes no words of a
+    // packet lets none go, nor keeps any.
+    assign oldest   = g_valid && g_take ? g_start : pkt_start;
+    assign rd_wants = g_valid && g_take;
+    assign rd_en    = g_go && g_take && g_opens;
+    assign rd_imm   = g_imm;
+    assign rd_addr  = g_packet;
 
     // What G holds is of no account without g_valid. So G loads whenever it is free, whether or not a work is offered, which is known late.
     wire g_load = !g_valid || g_last;
@@ -251,11 +264,12 @@ module inc_aggregate_data #(
                 g_dtype      <= op_dtype;
                 g_big_endian <= op_big_endian;
                 g_start      <= op_start;
+                g_imm        <= op_imm;
 `ifdef INC_EAGER
                 g_pair       <= op_pair;
                 g_fresh      <= op_write && !op_read && (op_pairs & ~op_own) == {PLANES{1'b0}};
 `endif
-                g_packet     <= op_start;
+                g_packet     <= op_start + (op_imm ? BEAT_B[PKT_W-1:0] : BEAT_A[PKT_W-1:0]);
                 g_words      <= op_words;
                 g_left       <= op_words;
                 g_slot       <= op_slot;

@@ -46,7 +46,7 @@ func (p CutWork) Module() (*graph.Module, error) {
 	pair := leaf.IndexBits(p.Planes)
 	// a work; what is read is for this block to say
 	op := func(prefix string, turn func(string, int) graph.Port, words int, read ...graph.Port) []graph.Port {
-		return slices.Concat([]graph.Port{turn(prefix+"_start", p.PktW), turn(prefix+"_words", words), turn(prefix+"_slot", p.UnitW),
+		return slices.Concat([]graph.Port{turn(prefix+"_start", p.PktW), turn(prefix+"_imm", 1), turn(prefix+"_words", words), turn(prefix+"_slot", p.UnitW),
 			turn(prefix+"_pair", pair)}, read, []graph.Port{turn(prefix+"_take", 1), turn(prefix+"_write", 1), turn(prefix+"_emit", 1),
 			turn(prefix+"_reduce", 1), turn(prefix+"_pairs", p.Planes), turn(prefix+"_function", 2), turn(prefix+"_dtype", 2),
 			turn(prefix+"_big_endian", 1)})

@@ -12,7 +12,8 @@
 //               most. in_commit lets the others follow from the next cycle on, in_kill drops them
 //   adding      the first in_adds units of what takes a packet's words are added to what lies there, the rest overwrite; a work that takes
 //               none reads all of its units, or in a tree none
-//   words       oldest is that of the committed work which is cut, else in_oldest: what is killed may come again with all its words
+//   words       oldest is that of the committed work which is cut, if it takes a packet's words, else in_oldest: what is killed may come again
+//               with all its words
 //   reset       nothing held
 //   not done    a work without words
 `default_nettype none
@@ -30,7 +31,7 @@ module inc_cut_work #(
     // bits of a pair's number, and pairs
     parameter PAIR_W   = 1,
     parameter PLANES   = 1,
-    // bits of a word's address in the packet buffer
+    // bits of a beat's address in the packet buffer
     parameter PKT_W    = 9,
     // 1: contributions are kept by pairs of endpoints
     parameter TREE     = 0,
@@ -47,6 +48,7 @@ module inc_cut_work #(
     input  wire               in_commit,
     input  wire               in_kill,
     input  wire [PKT_W-1:0]   in_start,
+    input  wire               in_imm,
     input  wire [WORDS_W-1:0] in_words,
     input  wire [UNIT_W-1:0]  in_slot,
     input  wire [PAIR_W-1:0]  in_pair,
@@ -69,6 +71,7 @@ module inc_cut_work #(
     output wire               op_commit,
     output wire               op_kill,
     output wire [PKT_W-1:0]   op_start,
+    output wire               op_imm,
     output wire [PART_W-1:0]  op_words,
     output wire [UNIT_W-1:0]  op_slot,
     output wire [PAIR_W-1:0]  op_pair,
@@ -96,7 +99,7 @@ module inc_cut_work #(
     localparam [31:0] STEP_ONE = 32'd1, STEP_TWO = 32'd2;
 
     // what is left of a work behind its first unit
-    reg               busy_reg, spec_reg, take_reg, write_reg, emit_reg, reduce_reg, big_endian_reg;
+    reg               busy_reg, spec_reg, take_reg, write_reg, emit_reg, reduce_reg, big_endian_reg, imm_reg;
     reg [PKT_W-1:0]   start_reg;
     reg [WORDS_W-1:0] left_reg;
     reg [UNIT_W-1:0]  slot_reg;
@@ -117,6 +120,7 @@ module inc_cut_work #(
     assign op_commit     = in_commit;
     assign op_kill       = in_kill;
     assign op_start      = busy_reg ? start_reg : in_start;
+    assign op_imm        = busy_reg ? imm_reg : in_imm;
     assign op_words      = last ? left[PART_W-1:0] : UNIT[PART_W-1:0];
     assign op_slot       = busy_reg ? slot_reg : in_slot;
     assign op_pair       = busy_reg ? pair_reg : in_pair;
@@ -129,13 +133,13 @@ module inc_cut_work #(
     assign op_function   = busy_reg ? function_reg : in_function;
     assign op_dtype      = busy_reg ? dtype_reg : in_dtype;
     assign op_big_endian = busy_reg ? big_endian_reg : in_big_endian;
-    assign oldest        = busy_reg && !spec_reg ? start_reg : in_oldest;
+    // what takes no words of a packet must not let any go
+    assign oldest        = busy_reg && !spec_reg && take_reg ? start_reg : in_oldest;
 
     always @(posedge clk) begin
         if (op_valid) begin
             busy_reg  <= !last;
-            // what takes no words of a packet must not let any go
-            start_reg <= op_take ? op_start + UNIT_WORDS[PKT_W-1:0] : op_start;
+            start_reg <= op_start + UNIT_WORDS[PKT_W-1:0];
             left_reg  <= left - UNIT;
             slot_reg  <= op_slot + (wide ? STEP_TWO[UNIT_W-1:0] : STEP_ONE[UNIT_W-1:0]);
             adds_reg  <= adding ? adds - {{(ADDS_W-1){1'b0}}, 1'b1} : adds;
@@ -145,6 +149,7 @@ module inc_cut_work #(
         spec_reg <= in_valid ? in_spec : spec_reg && !in_commit;
         if (!busy_reg) begin
             take_reg       <= in_take;
+            imm_reg        <= in_imm;
             write_reg      <= in_write;
             emit_reg       <= in_emit;
             reduce_reg     <= in_reduce;

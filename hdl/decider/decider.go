@@ -228,6 +228,7 @@ func (p Decider) opPorts() []graph.Port {
 		leaf.Out("op_commit", 1),
 		leaf.Out("op_kill", 1),
 		leaf.Out("op_start", p.PktW),
+		leaf.Out("op_imm", 1),
 		leaf.Out("op_words", p.WordsW),
 		leaf.Out("op_slot", p.SlotW),
 		leaf.Out("op_pair", p.pairBits()),

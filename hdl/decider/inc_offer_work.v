@@ -7,7 +7,7 @@
 //   latency     put in cycle 0, op_valid in cycle 1 at the earliest
 //   throughput  a work in 2 cycles
 //   stall       op_ready: op_valid is high in cycles with op_ready alone; work_held
-//   words       a work's words begin where those of the frame that was done last ended: vrd_end, with `done`. pkt_start is the oldest word
+//   words       a frame begins in the packet buffer where the one that was done last ended: vrd_end, with `done`. pkt_start is the oldest beat
 //               that a frame not yet decided, or the work held, may want
 //   pairs       op_pair is the pair of work_ep; op_pairs are those with an endpoint of work_mask. A copy is nobody's contribution: in a tree
 //               it lies in the first pair
@@ -31,13 +31,14 @@ module inc_offer_work #(
     parameter PAIR_W   = 1,
     // 1: contributions are kept by pairs of endpoints and reduced when the slot is complete
     parameter TREE     = 0,
-    // bits of a word's address in the packet buffer
+    // bits of a beat's address in the packet buffer
     parameter PKT_W    = 9
 ) (
     input  wire               clk,
     input  wire               rst,
 
-    // the frame decided is done, and where its words ended
+    // the frame decided: its opcode; it is done, and where its beats ended
+    input  wire [7:0]         c_opcode,
     input  wire               c_done,
     input  wire [PKT_W-1:0]   vrd_end,
 
@@ -69,7 +70,9 @@ module inc_offer_work #(
     output wire               op_spec,
     output wire               op_commit,
     output wire               op_kill,
+    // where the frame begins; its payload is behind an immediate
     output wire [PKT_W-1:0]   op_start,
+    output wire               op_imm,
     output wire [WORDS_W-1:0] op_words,
     // unit of the slot's payload, and pair of the endpoint
     output wire [SLOT_W-1:0]  op_slot,
@@ -86,7 +89,7 @@ module inc_offer_work #(
     output wire [1:0]         op_function,
     output wire [1:0]         op_dtype,
     output wire               op_big_endian,
-    // the oldest word that a frame not yet decided may want
+    // the oldest beat that a frame not yet decided may want
     output wire [PKT_W-1:0]   pkt_start
 );
 
@@ -119,17 +122,18 @@ module inc_offer_work #(
         end
     endgenerate
 
-    // start, words, unit, pair, five things to do, pairs, function, type, byte order
-    localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + 5 + PLANES + 2 + 2 + 1;
+    // start, immediate, words, unit, pair, five things to do, pairs, function, type, byte order
+    localparam WORK_W = PKT_W + 1 + WORDS_W + SLOT_W + PAIR_W + 5 + PLANES + 2 + 2 + 1;
 
-    reg  [PKT_W-1:0] start_reg;        // where the frame that is decided next has its first word
+    reg  [PKT_W-1:0] start_reg;        // where the frame that is decided next begins
+    wire             imm = c_opcode == 8'h03 || c_opcode == 8'h05;
 
     inc_hold_work #(.WIDTH(WORK_W)) u_work (
         .clk       (clk),
         .rst       (rst),
         .held      (work_held),
         .put       (work_put),
-        .put_data  ({start_reg, work_words, work_unit, pair, work_read, work_take, work_write, work_emit, work_reduce, pairs,
+        .put_data  ({start_reg, imm, work_words, work_unit, pair, work_read, work_take, work_write, work_emit, work_reduce, pairs,
                      work_function, work_dtype, work_big_endian}),
         .commits   (work_commits),
         .kills     (work_kills),
@@ -138,11 +142,11 @@ module inc_offer_work #(
         .op_spec   (op_spec),
         .op_commit (op_commit),
         .op_kill   (op_kill),
-        .op_data   ({op_start, op_words, op_slot, op_pair, op_read, op_take, op_write, op_emit, op_reduce, op_pairs, op_function,
+        .op_data   ({op_start, op_imm, op_words, op_slot, op_pair, op_read, op_take, op_write, op_emit, op_reduce, op_pairs, op_function,
                      op_dtype, op_big_endian})
     );
 
-    assign pkt_start = work_held ? op_start : start_reg;
+    assign pkt_start = work_held && op_take ? op_start : start_reg;
 
     always @(posedge clk) begin
         if (c_done) begin

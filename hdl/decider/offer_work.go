@@ -36,15 +36,15 @@ func (p OfferWork) Module() (*graph.Module, error) {
 			{Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW},
 			{Name: "PLANES", Value: p.Planes}, {Name: "PAIR_W", Value: d.pairBits()}, {Name: "TREE", Value: p.Tree}, {Name: "PKT_W", Value: p.PktW},
 		},
-		Ports: slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("c_done", 1), leaf.In("vrd_end", p.PktW)},
+		Ports: slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("c_opcode", 8), leaf.In("c_done", 1), leaf.In("vrd_end", p.PktW)},
 			d.workPorts(), d.opPorts()),
 		Submodules: []*graph.Module{hold},
 	}, nil
 }
 
-// workBits are the bits of what a work says: start, words, unit, pair, five things to do, pairs, function, type, byte order.
+// workBits are the bits of what a work says: start, immediate, words, unit, pair, five things to do, pairs, function, type, byte order.
 func (p Decider) workBits() int {
-	return p.PktW + p.WordsW + p.SlotW + p.pairBits() + 5 + p.Planes + 2 + 2 + 1
+	return p.PktW + 1 + p.WordsW + p.SlotW + p.pairBits() + 5 + p.Planes + 2 + 2 + 1
 }
 
 // Parts are the instances that all three modes decide with, around the block of the mode.
@@ -68,7 +68,12 @@ func (p Decider) AddParts(c *graph.Composite, decide *graph.Instance, works Deci
 	parts := Parts{Steps: c.Add("u_steps", FrameSteps(p)), Work: c.Add("u_work", OfferWork(works))}
 	for _, port := range p.stepPorts() {
 		_, taken := decide.Module.Port(port.Name)
+		own := port.Name == "c_opcode" // of OfferWork
 		switch pin := parts.Steps.Pin(port.Name); {
+		case own && !taken:
+			c.Connect(pin, parts.Work.Pin(port.Name))
+		case own:
+			c.Connect(pin, parts.Work.Pin(port.Name), decide.Pin(port.Name))
 		case !taken && port.Dir == graph.Out:
 			c.Open(pin, "not what this mode asks")
 		case !taken:

@@ -10,8 +10,6 @@ import (
 // kindIn is what a lost word of a memory is, by the module that the memory is in.
 func kindIn(module string) Kind {
 	switch module {
-	case "inc_mem_bypass":
-		return Beat
 	case "inc_mem_packets":
 		return Flagged
 	case "inc_mem_replay":

@@ -16,11 +16,12 @@ func TestDescription(t *testing.T) {
 	t.Parallel()
 	type pb = packetbuffer.PacketBuffer
 	hdltest.Check(t, []graph.Describer{
-		pb{Bytes: 8, AddrW: 5, DepthW: 4, Margin: 7}, pb{Bytes: 1, AddrW: 6, DepthW: 5, Margin: 7}, pb{Bytes: 16, AddrW: 9, DepthW: 5, Margin: 7}, pb{Bytes: 32, AddrW: 7, DepthW: 4, Margin: 7},
-		pb{Bytes: 64, AddrW: 9, DepthW: 10, Margin: 7}, pb{Bytes: 128, AddrW: 8, DepthW: 5, Margin: 7}, pb{Bytes: 256, AddrW: 8, DepthW: 5, Margin: 7}, pb{Bytes: 3, AddrW: 20, DepthW: 4, Margin: 7},
+		pb{Bytes: 8, AddrW: 5, DepthW: 4, Margin: 7}, pb{Bytes: 16, AddrW: 9, DepthW: 5, Margin: 7}, pb{Bytes: 32, AddrW: 7, DepthW: 4, Margin: 7},
+		pb{Bytes: 64, AddrW: 9, DepthW: 10, Margin: 7}, pb{Bytes: 128, AddrW: 8, DepthW: 5, Margin: 7}, pb{Bytes: 256, AddrW: 8, DepthW: 5, Margin: 7}, pb{Bytes: 64, AddrW: 20, DepthW: 4, Margin: 7},
 		pb{Bytes: 2048, AddrW: 5, DepthW: 5, EOFDelay: 1, Margin: 7}, pb{Bytes: 1024, AddrW: 6, DepthW: 4, EOFDelay: 2, Margin: 7}, pb{Bytes: 8, AddrW: 5, DepthW: 4, EOFDelay: 15, Margin: 7}, pb{Bytes: 64, AddrW: 4, DepthW: 5, EOFDelay: 2, Margin: 3},
 	}, []hdltest.Refused{
-		{Leaf: pb{Bytes: 0, AddrW: 5, DepthW: 4, Margin: 7}, Params: param("BYTES", 0), Rule: "BYTES must be at least 1"},
+		{Leaf: pb{Bytes: 4, AddrW: 5, DepthW: 4, Margin: 7}, Params: param("BYTES", 4), Rule: "BYTES must be a power of two of at least 8"},
+		{Leaf: pb{Bytes: 12, AddrW: 5, DepthW: 4, Margin: 7}, Params: param("BYTES", 12), Rule: "BYTES must be a power of two of at least 8"},
 		{Leaf: pb{Bytes: 8, AddrW: 3, DepthW: 4, Margin: 6}, Params: append(param("ADDR_W", 3), graph.Param{Name: "MARGIN", Value: 6}), Rule: "ADDR_W must be 4 to 20"},
 		{Leaf: pb{Bytes: 8, AddrW: 5, DepthW: 4}, Params: param("MARGIN", 0), Rule: "MARGIN must be 1 to 2**ADDR_W - 2"},
 		{Leaf: pb{Bytes: 8, AddrW: 5, DepthW: 4, Margin: 31}, Params: param("MARGIN", 31), Rule: "MARGIN must be 1 to 2**ADDR_W - 2"},

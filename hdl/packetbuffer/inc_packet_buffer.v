@@ -1,38 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_packet_buffer: keeps a frame's payload until its ICRC is known and its words have been added.
+// inc_packet_buffer: keeps frames as they came, until their payload has been added or they have left unchanged.
 //
 // Contract
-//   latency     a word offered in cycle 0 can be addressed by rd_en in cycle 1 and is on rd_data in cycle 2;
-//               a frame's verdict (eof_valid in cycle 0) is on vrd_* in cycle 1. The frame's words came until EOF_DELAY cycles before
+//   beats       lie in the order in which they came, whole frames one behind the other. A payload word is the end of one beat and the beginning of
+//               the next, and one read: the ring is three memories side by side with an address each, cut where words begin
+//   latency     a word can be addressed by rd_en in the cycle after that of the beat that closes it, or of its frame's last beat, and is on rd_data a
+//               cycle later; a beat can be addressed by byp_re in the cycle after its own, and is on byp_data a cycle later;
+//               a frame's verdict (eof_valid in cycle 0) is on vrd_* in cycle 1. The frame's last beat came 1 + EOF_DELAY cycles before
 //               eof_valid; later ones are the next frame's
-//   throughput  one word in and one word out per cycle
-//   order       words lie in the order of their frames; a verdict's vrd_end is the address behind the frame's last word
-//   stall       writers watch `room`: true while more than MARGIN + 1 words and 8 verdicts are free; space is given back by moving
-//               `oldest`, the address of the oldest word still wanted, and counts a cycle later
+//   throughput  one beat in per cycle, and one word or beat out: rd_en and byp_re never in the same cycle
+//   holding     rd_data holds until the next rd_en, through reads for byp_data; byp_data until the next of either
+//   order       a verdict's vrd_end is the address behind the frame's last beat, where the next frame begins
+//   stall       writers watch `room`: true while more than MARGIN + 1 beats and 8 verdicts are free; or room_beats, which is that without the
+//               verdicts. Space is given back by moving both `oldest` and byp_from, the addresses of the oldest beats that either reader wants,
+//               and counts a cycle later. With byp_alone byp_from counts for both: what `oldest` points to is a frame that leaves while it
+//               comes in, and nothing else
 //   rewind      none is needed: the reader skips a frame by starting the next one at vrd_end
-//   reset       empty; the words' contents are unknown until written
+//   reset       empty; the beats' contents are unknown until written
 //   not done    does not guard what it keeps: whoever writes without `room` overwrites
 `default_nettype none
 
 module inc_packet_buffer #(
-    // bytes of a word
+    // bytes of a beat, a power of two of at least 8
     parameter BYTES   = 8,
-    // log2 of the number of words, 4 to 20
+    // log2 of the number of beats, 4 to 20
     parameter ADDR_W  = 9,
     // log2 of the number of verdicts, 4 to 10
     parameter DEPTH_W = 5,
-    // EOF_DELAY of the parser, 0 to 15: how long before eof_valid the frame's words had all come
+    // EOF_DELAY of the parser, 0 to 15
     parameter EOF_DELAY = 0,
-    // words that may still come when room has fallen; 1 to 2**ADDR_W - 2
-    parameter MARGIN = 7
+    // beats that may still come when room has fallen; 1 to 2**ADDR_W - 2
+    parameter MARGIN = 2
 ) (
     input  wire               clk,
     input  wire               rst,
 
     output wire               room,
-    input  wire               pay_valid,
-    input  wire [8*BYTES-1:0] pay_data,
+    output wire               room_beats,
+
+    // what comes; `store` tells that the beat is to be kept, `imm` that it is of a frame whose payload begins behind an immediate
+    input  wire               raw_valid,
+    input  wire               raw_store,
+    input  wire               raw_imm,
+    input  wire [8*BYTES-1:0] raw_data,
+    input  wire               raw_last,
+    // the address behind the beat
+    output wire [ADDR_W-1:0]  raw_end,
 
     input  wire               eof_valid,
     input  wire               eof_err,
@@ -46,24 +60,34 @@ module inc_packet_buffer #(
     output wire               vrd_icrc_ok,
     output wire [ADDR_W-1:0]  vrd_end,
 
-    // the address behind the newest word
+    // payload words, by the address of the beat in which they begin; `newest` is that of the first that is not there yet
     output wire [ADDR_W-1:0]  newest,
     input  wire [ADDR_W-1:0]  oldest,
     input  wire               rd_en,
+    input  wire               rd_imm,
     input  wire [ADDR_W-1:0]  rd_addr,
 `ifdef INC_ECC
-    output wire [8*BYTES-1:0] rd_data,
     // the word had more wrong bits than can be corrected
-    output wire               rd_bad
-`else
-    output wire [8*BYTES-1:0] rd_data
+    output wire               rd_bad,
 `endif
+    output wire [8*BYTES-1:0] rd_data,
+
+    // beats; the address behind the newest one
+    output wire [ADDR_W-1:0]  byp_fill,
+    input  wire [ADDR_W-1:0]  byp_from,
+    input  wire               byp_alone,
+    input  wire               byp_re,
+    input  wire [ADDR_W-1:0]  byp_addr,
+`ifdef INC_ECC
+    output wire               byp_bad,
+`endif
+    output wire [8*BYTES-1:0] byp_data
 );
 
 `ifndef __ICARUS__
     generate
-        if (BYTES < 1) begin : gen_bad_bytes
-            $error("inc_packet_buffer: BYTES must be at least 1");
+        if (BYTES < 8 || (1 << $clog2(BYTES)) != BYTES) begin : gen_bad_bytes
+            $error("inc_packet_buffer: BYTES must be a power of two of at least 8");
         end
         if (ADDR_W < 4 || ADDR_W > 20) begin : gen_bad_addr
             $error("inc_packet_buffer: ADDR_W must be 4 to 20");
@@ -80,49 +104,164 @@ module inc_packet_buffer #(
     endgenerate
 `endif
 
-    // One word is never used: a full ring would look like an empty one.
+    // ---- where beats are, and whether there is room ----
+
+    // One beat is never used: a full ring would look like an empty one.
     localparam LIMIT = (1 << ADDR_W) - 1 - MARGIN;
-    localparam [ADDR_W-1:0] LIMIT_WORDS = LIMIT[ADDR_W-1:0];
+    localparam [ADDR_W-1:0] LIMIT_BEATS = LIMIT[ADDR_W-1:0];
 
     reg  [ADDR_W-1:0] tail_reg;
-    wire [ADDR_W-1:0] tail_next = tail_reg + {{(ADDR_W-1){1'b0}}, pay_valid};
-    reg  [ADDR_W-1:0] used_reg;         // what became free a cycle ago still counts
+    reg  [ADDR_W-1:0] last_reg;         // the newest beat
+    reg  [ADDR_W-1:0] newest_reg;       // of a beat that ends its frame the word is there too
+    wire              push      = raw_valid && raw_store;
+    wire [ADDR_W-1:0] tail_next = tail_reg + {{(ADDR_W-1){1'b0}}, push};
+    reg  [ADDR_W-1:0] words_reg, beats_reg;   // beats that either reader may want; what became free a cycle ago still counts
     wire              verdict_room;
 
-    assign newest = tail_reg;
-    assign room   = verdict_room && used_reg < LIMIT_WORDS;
+    assign newest     = newest_reg;
+    assign byp_fill   = tail_reg;
+    assign raw_end    = tail_next;
+    assign room_beats = words_reg < LIMIT_BEATS && beats_reg < LIMIT_BEATS;
+    assign room       = verdict_room && room_beats;
 
     always @(posedge clk) begin
-        tail_reg <= tail_next;
-        used_reg <= tail_next - oldest;
+        tail_reg  <= tail_next;
+        words_reg <= tail_next - (byp_alone ? byp_from : oldest);
+        beats_reg <= tail_next - byp_from;
+        if (push) begin
+            last_reg <= tail_reg;
+        end
+        if (raw_valid) begin
+            newest_reg <= raw_last ? tail_next : push ? tail_reg : last_reg;
+        end
         if (rst) begin
-            tail_reg <= {ADDR_W{1'b0}};
-            used_reg <= {ADDR_W{1'b0}};
+            tail_reg   <= {ADDR_W{1'b0}};
+            last_reg   <= {ADDR_W{1'b1}};
+            newest_reg <= {ADDR_W{1'b0}};
+            words_reg  <= {ADDR_W{1'b0}};
+            beats_reg  <= {ADDR_W{1'b0}};
         end
     end
 
-    inc_mem_packets #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_words (
-        .clk   (clk),
-        .we    (pay_valid),
-        .waddr (tail_reg),
-        .wdata (pay_data),
-        .re    (rd_en),
-        .raddr (rd_addr),
+    // ---- the memories ----
+
+    // A payload begins in lane START of a beat, one behind an immediate 4 lanes later. Beats of frames with an immediate are stored turned by 4
+    // lanes, so that a word is in the same places of either kind: from START on in the beat in which it begins, below in the next. The
+    // last 4 lanes of a turned beat are the first that came: they belong to the word before. In a beat of 8 bytes, where a payload behind an
+    // immediate begins in lane 2, it is the 4 lowest places that differ.
+    localparam START = 54 % BYTES;
+    localparam HIGH  = BYTES - 4;
+    localparam CUT_1 = START < HIGH ? START : HIGH;
+    localparam CUT_2 = START < HIGH ? HIGH : START;
+
+    wire [8*BYTES-1:0] in = raw_imm ? {raw_data[31:0], raw_data[8*BYTES-1:32]} : raw_data;
+
+    // The word of a frame's last beat ends in it: what is behind may be written in this cycle, and is not asked.
+    wire              ends  = rd_addr == last_reg;
+    wire [ADDR_W-1:0] next  = rd_addr + {{(ADDR_W-1){1'b0}}, !ends};
+    wire [ADDR_W-1:0] other = (START < HIGH ? rd_imm : !rd_imm) ? next : rd_addr;
+    wire [ADDR_W-1:0] low_addr, mid_addr, high_addr;
+    generate
+        if (START < HIGH) begin : gen_wide
+            assign low_addr  = next;
+            assign mid_addr  = rd_addr;
+            assign high_addr = other;
+        end else begin : gen_narrow
+            assign low_addr  = other;
+            assign mid_addr  = next;
+            assign high_addr = rd_addr;
+        end
+    endgenerate
+
+    wire               re = rd_en || byp_re;
+    wire [8*BYTES-1:0] out;
+    wire               turned;
 `ifdef INC_ECC
-        .rdata ({rd_bad, rd_data})
+    wire [2:0]         bad;
+`endif
+
+    inc_mem_packets #(.WORDS(1 << ADDR_W), .BITS(8*CUT_1), .ADDR_W(ADDR_W)) u_low (
+        .clk   (clk),
+        .we    (push),
+        .waddr (tail_reg),
+        .wdata (in[8*CUT_1-1:0]),
+        .re    (re),
+        .raddr (byp_re ? byp_addr : low_addr),
+`ifdef INC_ECC
+        .rdata ({bad[0], out[8*CUT_1-1:0]})
 `else
-        .rdata (rd_data)
+        .rdata (out[8*CUT_1-1:0])
 `endif
     );
 
-    // The address behind the frame's last word. Words of the frames behind it may have come since.
+    inc_mem_packets #(.WORDS(1 << ADDR_W), .BITS(8*(CUT_2-CUT_1)), .ADDR_W(ADDR_W)) u_mid (
+        .clk   (clk),
+        .we    (push),
+        .waddr (tail_reg),
+        .wdata (in[8*CUT_2-1:8*CUT_1]),
+        .re    (re),
+        .raddr (byp_re ? byp_addr : mid_addr),
+`ifdef INC_ECC
+        .rdata ({bad[1], out[8*CUT_2-1:8*CUT_1]})
+`else
+        .rdata (out[8*CUT_2-1:8*CUT_1])
+`endif
+    );
+
+    inc_mem_packets #(.WORDS(1 << ADDR_W), .BITS(8*(BYTES-CUT_2) + 1), .ADDR_W(ADDR_W)) u_high (
+        .clk   (clk),
+        .we    (push),
+        .waddr (tail_reg),
+        .wdata ({raw_imm, in[8*BYTES-1:8*CUT_2]}),
+        .re    (re),
+        .raddr (byp_re ? byp_addr : high_addr),
+`ifdef INC_ECC
+        .rdata ({bad[2], turned, out[8*BYTES-1:8*CUT_2]})
+`else
+        .rdata ({turned, out[8*BYTES-1:8*CUT_2]})
+`endif
+    );
+
+    assign byp_data = turned ? {out[8*BYTES-33:0], out[8*BYTES-1:8*BYTES-32]} : out;
+
+    // ---- the adders' word, which is kept when the port reads for the output ----
+
+    localparam WORD_W = 8*BYTES
+`ifdef INC_ECC
+                        + 1
+`endif
+                        ;
+    reg               fresh_reg;        // the memories show it
+    reg  [WORD_W-1:0] kept_reg;
+`ifdef INC_ECC
+    assign byp_bad = bad != 3'd0;
+    wire [WORD_W-1:0] word = {byp_bad, out[8*START-1:0], out[8*BYTES-1:8*START]};
+    assign {rd_bad, rd_data} = fresh_reg ? word : kept_reg;
+`else
+    wire [WORD_W-1:0] word = {out[8*START-1:0], out[8*BYTES-1:8*START]};
+    assign rd_data = fresh_reg ? word : kept_reg;
+`endif
+
+    always @(posedge clk) begin
+        fresh_reg <= rd_en || (fresh_reg && !byp_re);
+        if (fresh_reg && byp_re) begin
+            kept_reg <= word;
+        end
+        if (rst) begin
+            fresh_reg <= 1'b0;
+        end
+    end
+
+    // ---- verdicts ----
+
+    // The address behind the frame's last beat, which came 1 + EOF_DELAY cycles ago. Beats of the frames behind it may have come since.
     wire [ADDR_W-1:0] end_addr;
     generate
         if (EOF_DELAY == 0) begin : gen_end_now
-            assign end_addr = tail_next;
+            assign end_addr = tail_reg;
         end else begin : gen_end_late
             reg [ADDR_W*EOF_DELAY-1:0] tails_reg;
-            wire [ADDR_W*(EOF_DELAY+1)-1:0] tails = {tails_reg, tail_next};
+            wire [ADDR_W*(EOF_DELAY+1)-1:0] tails = {tails_reg, tail_reg};
             always @(posedge clk) begin
                 tails_reg <= tails[ADDR_W*EOF_DELAY-1:0];
             end

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_parser: takes frames in, finds the RoCEv2 fields, and cuts the payload into words of the bus's width.
+// inc_parser: takes frames in, finds the RoCEv2 fields, and says what of a frame is to be kept.
 //
 // Contract
-//   latency     a beat taken in cycle 0 leaves on raw_* and (as payload words) pay_* in cycle 1, and on crc_* in cycle 1, or in
-//               cycle 2 where BYTES is above 64; crc_tail comes with the datagram's last beat there, or a
-//               cycle later where BYTES is above 64;
+//   latency     a beat taken in cycle 0 leaves on raw_* in cycle 1, and on crc_* in cycle 1, or in cycle 2 where BYTES is above 64;
+//               crc_tail comes with the datagram's last beat there, or a cycle later where BYTES is above 64;
 //               hdr_* is valid in the cycle after raw_* carried byte 57 or, in a shorter frame, the last byte;
 //               eof_* is valid 1 + EOF_DELAY cycles after raw_last, when a check of the ICRC that takes so long has its answer
 //   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
 //               one eof_valid, in the order of the frames
 //   stall       s_axis_tready is high, a cycle later, while `room` is, and in a frame that is known to be bypassed while `room_raw` is.
-//               Consumers lower them with space for what still leaves: 2 beats, in the cycle in which it falls and the next, 3 payload
-//               words, 8 headers and ends of frames
-//   payload     words of a send packet's payload only, never more than MTU_BYTES; the bytes after its end are not zeroed
+//               Consumers lower them with space for what still leaves: 2 beats, in the cycle in which it falls and the next, 8 headers
+//               and ends of frames
+//   storing     of a bypassed frame all beats are to be kept; of others those in which MTU_BYTES of payload may lie, and, until it is known
+//               that it is not bypassed, those behind them
 //   reset       between frames; s_axis_tready low while rst is high
 //   not done    decides nothing: a frame that is too short or is not RoCEv2 yields hdr_rocev2 = 0 and fields without meaning
 `default_nettype none
@@ -35,7 +35,7 @@ module inc_parser #(
     input  wire               clk,
     input  wire               rst,
 
-    // every consumer has space for what still leaves; and Forward alone, which is all that a bypassed frame needs
+    // every consumer has space for what still leaves; and the ring and Forward, which is all that a bypassed frame needs
     input  wire               room,
     input  wire               room_raw,
     // LookupTable's decision, 2 cycles after hdr_valid
@@ -49,8 +49,11 @@ module inc_parser #(
     input  wire               s_axis_tlast,
     input  wire [PORT_W:0]    s_axis_tuser,
 
-    // the frame as it came, for Forward
+    // the frame as it came; `store` tells that the beat is to be kept, `imm` that a payload in it begins behind an immediate: right from
+    // the beat with the opcode on
     output wire               raw_valid,
+    output wire               raw_store,
+    output wire               raw_imm,
     output wire [8*BYTES-1:0] raw_data,
     output wire [BYTES-1:0]   raw_keep,
     output wire               raw_last,
@@ -62,10 +65,6 @@ module inc_parser #(
     output wire [8*BYTES-1:0] crc_data,
     // bytes from the end of the IP datagram to the end of the beat in which it lies
     output wire [$clog2(BYTES)-1:0] crc_tail,
-
-    // payload words, in order
-    output wire               pay_valid,
-    output wire [8*BYTES-1:0] pay_data,
 
     // the header
     output reg                hdr_valid,
@@ -101,23 +100,23 @@ module inc_parser #(
     // Ethernet, IPv4, UDP, BTH, and AETH or immediate
     localparam HDR_BYTES = 58;
     localparam HDR_BEATS = (HDR_BYTES + BYTES - 1) / BYTES;
-    // where the payload starts, without and with an immediate
-    localparam START_A   = 54;
-    localparam START_B   = 58;
-    localparam BEAT_A    = START_A / BYTES;
-    localparam BEAT_B    = START_B / BYTES;
-    localparam LANE_A    = START_A % BYTES;
-    localparam LANE_B    = START_B % BYTES;
-    // the beat with the pad count, behind the opcode and the lengths
-    localparam PAD_I     = 43 / BYTES;
-    localparam [3:0] PAD_BEAT      = PAD_I[3:0];
+    // the beats in which the payload starts, without and with an immediate
+    localparam BEAT_A    = 54 / BYTES;
+    localparam BEAT_B    = 58 / BYTES;
+    // the beat with the opcode
+    localparam OPCODE_I  = 42 / BYTES;
+    localparam OPCODE_AT = 42 % BYTES;
+    localparam [3:0] OPCODE_BEAT   = OPCODE_I[3:0];
     localparam [4:0] HEADER_BEATS  = HDR_BEATS[4:0];
     localparam [4:0] PAY_BEAT_A    = BEAT_A[4:0];
-    localparam [4:0] PAY_BEAT_B    = BEAT_B[4:0];
     localparam [17:0] BEAT_BYTES   = BYTES[17:0];
     localparam [17:0] MTU          = MTU_BYTES[17:0];
     localparam MTU_WORDS_I         = MTU_BYTES / BYTES;
     localparam [WORDS_W-1:0] MTU_WORDS = MTU_WORDS_I[WORDS_W-1:0];
+    // beats in which the longest payload may lie, the header's among them
+    localparam MOST_I    = BEAT_B + MTU_WORDS_I + 1;
+    localparam MOST_W    = WORDS_W + 2;
+    localparam [MOST_W-1:0] MOST   = MOST_I[MOST_W-1:0];
 
 `ifndef __ICARUS__
     generate
@@ -142,23 +141,24 @@ module inc_parser #(
     endgenerate
 `endif
 
-    // ---- the beat under way, the one before it, and the header bytes seen so far ----
+    // ---- the beat under way, and the header bytes seen so far ----
 
     reg                ready_reg;
     reg                skip_reg;     // the frame that is coming in is bypassed
     reg [3:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3, 4 cycles ago
-    reg                r_skip;
+    reg                own_reg;      // it is not
+    reg                r_store;
+    reg                r_imm;
     reg                r_valid;
     reg                r_last;
     reg                r_err;
     reg [PORT_W-1:0]   r_port;
     reg [8*BYTES-1:0]  r_data;
-    reg [8*BYTES-1:0]  p_data;       // the beat that was in r_data when it was last valid, from the next cycle on
     reg [BYTES-1:0]    r_keep;
     reg                r_before, r_header;   // the beat is one before the header's last; is that one
-    reg                r_pad;                // has the pad count
-    reg                r_in_a, r_in_b;       // is not before the one in which the payload begins, without and with an immediate
-    reg                r_past_a, r_past_b;   // is behind that one
+    reg                r_in_a;               // is not before the one in which a payload without an immediate begins
+    reg                r_past_a;             // is behind that one
+    reg [MOST_W-1:0]   most_reg;     // beats of the frame that came; stays at MOST
     reg [3:0]          next_idx;     // beat index in the frame; stays at 15
     reg [8*HDR_BYTES-1:0] h;         // byte i of the frame at [8*i +: 8]
 
@@ -169,47 +169,56 @@ module inc_parser #(
 
     assign s_axis_tready = ready_reg;
 
-    // A bypassed frame may already be leaving while it comes in. It must not wait for room that only frames behind it on
-    // the output can make, so it takes none: its words are not kept, and only Forward can stop it. The decision belongs to
+    // A bypassed frame may already be leaving while it comes in, and hold the output. It must not wait for what the blocks that decide
+    // have no room for: the ring of beats and Forward alone can stop it. A frame of which it is known that it is not bypassed is kept only as far
+    // as anybody wants it, or one that is longer than the ring would wait for itself. The decision belongs to
     // the frame whose header was taken 4 cycles ago, if that one has not ended since.
     wire take_last = take && s_axis_tlast;
-    wire skip      = skip_reg || (fwd_valid && fwd_bypass && ended_reg == 4'd0);
+    wire decided   = fwd_valid && ended_reg == 4'd0;
+    wire skip      = skip_reg || (decided && fwd_bypass);
+    wire own       = own_reg || (decided && !fwd_bypass);
+    // The opcode is asked if it is there: a four-state simulator would never know again whose beats were turned.
+    wire [7:0] opcode = s_axis_tdata[8*OPCODE_AT +: 8];
+    wire       imm    = s_axis_tkeep[OPCODE_AT] && (opcode == 8'h03 || opcode == 8'h05);
 
     always @(posedge clk) begin
         ready_reg  <= room || (room_raw && skip && !take_last);
         skip_reg   <= skip && !take_last;
+        own_reg    <= own && !take_last;
         ended_reg  <= {ended_reg[2:0], take_last};
         r_valid    <= take;
         // Nobody looks at them without r_valid, so they need not hold.
         r_data    <= s_axis_tdata;
         r_keep    <= s_axis_tkeep;
-        if (r_valid) begin
-            p_data <= r_data;
-        end
         if (take) begin
-            r_skip   <= skip;
+            r_store  <= !own || most_reg != MOST;
             r_last   <= s_axis_tlast;
             r_err    <= s_axis_tuser[0];
             r_port   <= s_axis_tuser[PORT_W:1];
             r_before <= next_count < HEADER_BEATS;
             r_header <= next_count == HEADER_BEATS;
-            r_pad    <= next_idx == PAD_BEAT;
             r_in_a   <= next_count > PAY_BEAT_A;
-            r_in_b   <= next_count > PAY_BEAT_B;
             r_past_a <= next_count > PAY_BEAT_A + 5'd1;
-            r_past_b <= next_count > PAY_BEAT_B + 5'd1;
+            if (next_idx == OPCODE_BEAT) begin
+                r_imm <= imm;
+            end
             if (s_axis_tlast) begin
                 next_idx <= 4'd0;
+                most_reg <= {MOST_W{1'b0}};
             end else begin
                 next_idx <= next_idx == 4'd15 ? 4'd15 : next_idx + 4'd1;
+                most_reg <= most_reg == MOST ? MOST : most_reg + {{(MOST_W-1){1'b0}}, 1'b1};
             end
         end
         if (rst) begin
             ready_reg  <= 1'b0;
             skip_reg   <= 1'b0;
+            own_reg    <= 1'b0;
             ended_reg  <= 4'd0;
             r_valid    <= 1'b0;
+            r_imm      <= 1'b0;
             next_idx   <= 4'd0;
+            most_reg   <= {MOST_W{1'b0}};
         end
     end
 
@@ -354,6 +363,8 @@ module inc_parser #(
     // ---- raw beats ----
 
     assign raw_valid = r_valid;
+    assign raw_store = r_store;
+    assign raw_imm   = r_imm;
     assign raw_data  = r_data;
     assign raw_keep  = r_keep;
     assign raw_last  = r_last;
@@ -362,7 +373,7 @@ module inc_parser #(
     // ---- ICRC: from the IP header to the end of the datagram; what routers may change counts as ones ----
 
     // Where the datagram ends, seen from beat c. That is the one that is taken, so that the answers are in registers when its bytes
-    // are; of wide beats it is the one in r_data, and they are masked in the cycle after raw_*, from p_data. Beats before byte 54
+    // are; of wide beats it is the one in r_data, and they are masked in the cycle after raw_*. Beats before byte 54
     // count whatever the lengths say: until those are in view, and in a datagram so short that it is refused for its lengths, the
     // value is not used.
     localparam BEAT_W = 18 - LANE_W;
@@ -460,13 +471,15 @@ module inc_parser #(
     wire [8*BYTES-1:0] x_data;
     generate
         if (BYTES > 64) begin : gen_late
-            reg              valid_reg;
-            reg [LANE_W-1:0] tail_reg;
+            reg               valid_reg;
+            reg [LANE_W-1:0]  tail_reg;
+            reg [8*BYTES-1:0] data_reg;
             always @(posedge clk) begin
                 valid_reg <= r_valid;
                 tail_reg  <= ~x_last;
+                data_reg  <= r_data;
             end
-            assign x_data    = p_data;
+            assign x_data    = data_reg;
             assign crc_valid = valid_reg && x_blocks[0];
             assign crc_tail  = tail_reg;
         end else begin : gen_now
@@ -557,41 +570,8 @@ module inc_parser #(
         end
     end
 
-    // ---- payload words: a beat's lower lanes close a word that the beat before it began ----
-
-    reg [WORDS_W-1:0]  wanted_reg;   // words of this frame's payload still to come; right from the beat behind the one with the pad count
-    reg                wants_reg;    // there are some
-    reg                imm_reg;      // right as soon
-    reg                flush_valid;
-
-    wire [8*BYTES-1:0] word_a = {r_data[8*LANE_A-1:0], p_data[8*BYTES-1:8*LANE_A]};
-    wire [8*BYTES-1:0] word_b = {r_data[8*LANE_B-1:0], p_data[8*BYTES-1:8*LANE_B]};
-    // The opcode is asked only once it is in: before the first frame of some length nobody knows has_imm, and a four-state simulator
-    // would never know the number of words again.
-    wire               closes = r_valid && !r_skip && r_past_a && (!imm_reg || r_past_b);
-
-    assign pay_valid = (closes || flush_valid) && wants_reg;
-    assign pay_data  = imm_reg ? word_b : word_a;
-
-    always @(posedge clk) begin
-        // A frame's last word may end before its last lane does: it goes out one cycle after the last beat, from p_data,
-        // when the next frame's first beat has no word to offer but its header may have come.
-        flush_valid <= r_valid && !r_skip && r_last && r_in_a && (!has_imm || r_in_b);
-        imm_reg     <= has_imm;
-        if (r_valid && r_pad) begin
-            wanted_reg <= words;
-            wants_reg  <= stores;
-        end else if (pay_valid) begin
-            wanted_reg <= wanted_reg - {{(WORDS_W-1){1'b0}}, 1'b1};
-            wants_reg  <= wanted_reg != {{(WORDS_W-1){1'b0}}, 1'b1};
-        end
-        if (rst) begin
-            flush_valid <= 1'b0;
-        end
-    end
-
     // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
-    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, plen, spare};
+    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, plen, spare};
 
 endmodule
 

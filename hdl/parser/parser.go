@@ -7,14 +7,17 @@ import (
 	"incforge/hdl/leaf"
 )
 
-// What still leaves when room has fallen, the cycle in which it fell included: beats on raw_*, and words on pay_*, where a frame's last
-// beat may yield two. Ends of frames come EOFDelay later than their beats.
+// BeatsBehind is how many beats still leave on raw_* when room has fallen, the cycle in which it fell included. Ends of frames come EOFDelay
+// later than their beats.
+const BeatsBehind = 2
+
+// Start is where a payload begins in its frame, without and with an immediate.
 const (
-	BeatsBehind = 2
-	WordsBehind = 3
+	Start    = 54
+	StartImm = 58
 )
 
-// Parser is inc_parser: finds the RoCEv2 fields and cuts the payload into words. Its contract is the head of inc_parser.v.
+// Parser is inc_parser: finds the RoCEv2 fields and says what of a frame is to be kept. Its contract is the head of inc_parser.v.
 type Parser struct {
 	// Bytes: bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
@@ -50,8 +53,8 @@ func (p Parser) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	return &graph.Module{
-		Name: "inc_parser", Block: "Parser", Source: source, Latency: "1 cycle to the payload, 2 to the header",
-		Purpose: "finds the RoCEv2 fields and cuts the payload into words",
+		Name: "inc_parser", Block: "Parser", Source: source, Latency: "1 cycle to the beats, 2 to the header",
+		Purpose: "finds the RoCEv2 fields and says what of a frame is to be kept",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
 			{Name: "PORT_W", Value: p.PortW},
@@ -74,6 +77,8 @@ func (p Parser) Module() (*graph.Module, error) {
 			leaf.In("s_axis_tlast", 1),
 			leaf.In("s_axis_tuser", p.PortW+1),
 			leaf.Out("raw_valid", 1),
+			leaf.Out("raw_store", 1),
+			leaf.Out("raw_imm", 1),
 			leaf.Out("raw_data", 8*p.Bytes),
 			leaf.Out("raw_keep", p.Bytes),
 			leaf.Out("raw_last", 1),
@@ -82,8 +87,6 @@ func (p Parser) Module() (*graph.Module, error) {
 			leaf.Out("crc_first", 1),
 			leaf.Out("crc_data", 8*p.Bytes),
 			leaf.Out("crc_tail", leaf.Clog2(p.Bytes)),
-			leaf.Out("pay_valid", 1),
-			leaf.Out("pay_data", 8*p.Bytes),
 			leaf.Out("hdr_valid", 1),
 			leaf.Out("hdr_port", p.PortW),
 			leaf.Out("hdr_rocev2", 1),

@@ -58,10 +58,10 @@ type model struct {
 	header
 	hasExt   bool // the frame reaches to the end of the AETH or immediate
 	hasPLen  bool // a send of good lengths
+	imm      bool // the opcode has an immediate
 	whole    bool // the frame reaches to the end of the datagram
-	start    int  // of the payload
 	end      int  // of the IP datagram
-	complete bool // a good frame: its payload must come out
+	complete bool // a good frame
 }
 
 func modelOf(f []byte, port uint64, s shape) model {
@@ -110,10 +110,7 @@ func modelOf(f []byte, port uint64, s shape) model {
 	}
 	m.end = total + 14
 	m.whole = len(f) >= m.end
-	m.start = 54
-	if op == 0x03 || op == 0x05 {
-		m.start = 58
-	}
+	m.imm = op == 0x03 || op == 0x05
 	if send && m.LenOK && !m.TooLong {
 		m.hasPLen, m.PLen = true, uint64(plen)
 	}
@@ -131,14 +128,13 @@ type bench struct {
 
 	taken    []uint64 // cycle of every beat
 	raw, crc []beat
-	pay      []beat
 	hdr      []said[header]
 	eof      []said[ending]
 	tails    map[uint64]uint64 // crc_tail by cycle
 	lastRoom bool
 	stalls   int
-	behind   [2]int // beats and payload words since room fell
-	most     [2]int
+	behind   int // beats since room fell
+	most     int
 }
 
 func b2i(v bool) int {
@@ -153,6 +149,7 @@ type beat struct {
 	data, keep  []byte
 	first, last bool
 	err         bool
+	store, imm  bool
 }
 
 type said[T any] struct {
@@ -207,13 +204,11 @@ func (b *bench) sample() {
 	}
 	b.lastRoom = b.is("room")
 	if b.lastRoom {
-		b.behind = [2]int{}
-	} else if b.behind[0] += b2i(b.is("raw_valid")); b.behind[0] > parser.BeatsBehind {
-		b.m.Fail(fmt.Errorf("cycle %d, %d bytes: %d beats behind the fall of room", now, b.width, b.behind[0]))
-	} else if b.behind[1] += b2i(b.is("pay_valid")); b.behind[1] > parser.WordsBehind {
-		b.m.Fail(fmt.Errorf("cycle %d, %d bytes: %d words behind the fall of room", now, b.width, b.behind[1]))
+		b.behind = 0
+	} else if b.behind += b2i(b.is("raw_valid")); b.behind > parser.BeatsBehind {
+		b.m.Fail(fmt.Errorf("cycle %d, %d bytes: %d beats behind the fall of room", now, b.width, b.behind))
 	}
-	b.most = [2]int{max(b.most[0], b.behind[0]), max(b.most[1], b.behind[1])}
+	b.most = max(b.most, b.behind)
 	if b.is("s_axis_tvalid") {
 		if b.is("s_axis_tready") {
 			b.taken = append(b.taken, now)
@@ -222,13 +217,11 @@ func (b *bench) sample() {
 		}
 	}
 	if b.is("raw_valid") {
-		b.raw = append(b.raw, beat{cycle: now, data: b.bytes("raw_data"), keep: b.bytes("raw_keep"), last: b.is("raw_last"), err: b.is("raw_err")})
+		b.raw = append(b.raw, beat{cycle: now, data: b.bytes("raw_data"), keep: b.bytes("raw_keep"), last: b.is("raw_last"), err: b.is("raw_err"),
+			store: b.is("raw_store"), imm: b.is("raw_imm")})
 	}
 	if b.is("crc_valid") {
 		b.crc = append(b.crc, beat{cycle: now, data: b.bytes("crc_data"), first: b.is("crc_first")})
-	}
-	if b.is("pay_valid") {
-		b.pay = append(b.pay, beat{cycle: now, data: b.bytes("pay_data")})
 	}
 	if b.is("hdr_valid") {
 		b.hdr = append(b.hdr, said[header]{now, header{
@@ -266,6 +259,10 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 				return bad("beat %d was taken in cycle %d and is raw in %d", j, taken[j], r.cycle)
 			case !bytes.Equal(r.data[:len(part)], part) || ones(r.keep) != len(part) || r.last != (j == n-1) || (r.last && r.err != (f.User&1 != 0)):
 				return bad("raw beat %d is %+v", j, r)
+			case !r.store:
+				return bad("raw beat %d is not to be kept", j)
+			case want.RoCEv2 && j >= 42/w && r.imm != want.imm:
+				return bad("raw beat %d says %t of an immediate", j, r.imm)
 			}
 		}
 
@@ -317,37 +314,9 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 				}
 			}
 		}
-
-		var words []beat
-		for len(b.pay) > 0 && b.pay[0].cycle <= last+1 {
-			words, b.pay = append(words, b.pay[0]), b.pay[1:]
-		}
-		if len(words) > b.mtu/w {
-			return bad("%d payload words", len(words))
-		}
-		if !want.RoCEv2 || !want.complete {
-			continue
-		}
-		if len(words) != int(want.Words) {
-			return bad("%d payload words, want %d", len(words), want.Words)
-		}
-		for k, word := range words {
-			cycle := last + 1 // flushed behind the last beat
-			if closing := want.start/w + k + 1; closing < n {
-				cycle = taken[closing] + 1
-			}
-			from := want.start + k*w
-			size := w
-			if want.hasPLen {
-				size = min(w, int(want.PLen)-k*w)
-			}
-			if word.cycle != cycle || !bytes.Equal(word.data[:size], f.Data[from:from+size]) {
-				return bad("payload word %d in cycle %d is\n%x, want in cycle %d\n%x", k, word.cycle, word.data, cycle, f.Data[from:from+size])
-			}
-		}
 	}
-	if len(b.crc) != 0 || len(b.pay) != 0 {
-		return fmt.Errorf("%d bytes wide: %d covered beats and %d payload words too many", w, len(b.crc), len(b.pay))
+	if len(b.crc) != 0 {
+		return fmt.Errorf("%d bytes wide: %d covered beats too many", w, len(b.crc))
 	}
 	return nil
 }
@@ -554,14 +523,14 @@ func againstModel(t *testing.T, shapes []shape, defines map[string]string) {
 					require.Equal(t, uint64(len(b.taken)), b.taken[len(b.taken)-1]-b.taken[0]+1, "a beat a cycle")
 				} else if c.name != "idle" {
 					require.Positive(t, b.stalls)
-					require.Equal(t, [2]int{parser.BeatsBehind, parser.WordsBehind}, b.most, "%d bytes: beats and words behind the fall of room", b.width)
+					require.Equal(t, parser.BeatsBehind, b.most, "%d bytes: beats behind the fall of room", b.width)
 				}
 				late := *b
 				require.ErrorContains(t, late.check(frames, 1), "and is raw in", "a latency one too long must be found")
 				for want, plant := range map[string]func(b *bench){
 					"header (-want +got)": func(b *bench) { b.hdr = flip(b.hdr, func(h *said[header]) { h.v.PSN ^= 1 }) },
-					"payload word 0":      func(b *bench) { b.pay = flip(b.pay, func(x *beat) { x.data = padded(x.data, 1, b.width) }) },
-					"payload words, want": func(b *bench) { b.pay = nil },
+					"of an immediate":     func(b *bench) { b.raw = flip(b.raw, func(x *beat) { x.imm = !x.imm }) },
+					"not to be kept":      func(b *bench) { b.raw = flip(b.raw, func(x *beat) { x.store = false }) },
 					"covered beat":        func(b *bench) { b.crc = flip(b.crc, func(x *beat) { x.data = padded(x.data, 1, b.width) }) },
 					"end {":               func(b *bench) { b.eof = flip(b.eof, func(e *said[ending]) { e.v.Err = !e.v.Err }) },
 				} {
@@ -599,7 +568,11 @@ func TestModelAgreesWithRoCE(t *testing.T) {
 		if err == nil && m.hasPLen {
 			good++
 			require.Equal(t, int(m.PLen), len(p.Payload))
-			require.Equal(t, p.Payload, f.Data[m.start:m.start+len(p.Payload)])
+			start := parser.Start
+			if m.imm {
+				start = parser.StartImm
+			}
+			require.Equal(t, p.Payload, f.Data[start:start+len(p.Payload)])
 		}
 	}
 	require.Greater(t, good, 400)

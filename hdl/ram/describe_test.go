@@ -51,7 +51,7 @@ func TestDescription(t *testing.T) {
 // TestWrappers: the rules of a wrapper are those of the memory inside.
 func TestWrappers(t *testing.T) {
 	t.Parallel()
-	require.Len(t, ram.Wrappers(), 8)
+	require.Len(t, ram.Wrappers(), 7)
 	for _, name := range ram.Wrappers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

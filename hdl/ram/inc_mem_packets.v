@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_mem_packets: payload words of frames that wait for their ICRC. Replace this file to use foundry macros: docs/memories.md.
+// inc_mem_packets: beats of frames that came in, a part of each. Replace this file to use foundry macros: docs/memories.md.
 //
 // Contract
 //   latency     1 cycle from re and raddr to rdata

@@ -38,9 +38,8 @@ func wrappers() []wrapper {
 	return []wrapper{
 		{name: "inc_mem_payload_2p", purpose: "the payload rows of all slots, in one memory", styled: true},
 		{name: "inc_mem_payload_1p", purpose: "one bank of the payload rows of all slots", styled: true, onePort: true},
-		{name: "inc_mem_packets", purpose: "payload words of frames that wait for their ICRC"},
+		{name: "inc_mem_packets", purpose: "beats of frames that came in, a part of each"},
 		{name: "inc_mem_replay", purpose: "payload words of results, until their last copy has left"},
-		{name: "inc_mem_bypass", purpose: "beats of frames that pass through unchanged"},
 		{name: "inc_mem_port", purpose: "frames in the queues of the ports"},
 		{name: "inc_mem_port_2c", purpose: "frames in the queues of ports that have a clock of their own", twoClocks: true},
 		{name: "inc_mem_slots", purpose: "the state words of all slots"},

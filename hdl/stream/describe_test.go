@@ -40,19 +40,6 @@ func TestDescriptions(t *testing.T) {
 			{Leaf: stream.FIFO{Width: 1, DepthW: 1, Head: 2}, Params: param("HEAD", 2), Rule: "HEAD must be 0 to WIDTH"},
 		})
 	})
-	t.Run("stream_fifo", func(t *testing.T) {
-		t.Parallel()
-		legal := []graph.Describer{
-			stream.StreamFIFO{Width: 1, DepthW: 2, Margin: 0}, stream.StreamFIFO{Width: 2, DepthW: 3, Margin: 7},
-			stream.StreamFIFO{Width: 74, DepthW: 9, Margin: 8}, stream.StreamFIFO{Width: 577, DepthW: 16, Margin: 1},
-		}
-		hdltest.Check(t, legal, []hdltest.Refused{
-			{Leaf: stream.StreamFIFO{Width: 0, DepthW: 2}, Params: param("WIDTH", 0), Rule: "WIDTH must be at least 1"},
-			{Leaf: stream.StreamFIFO{Width: 1, DepthW: 1}, Params: param("DEPTH_W", 1), Rule: "DEPTH_W must be 2 to 16"},
-			{Leaf: stream.StreamFIFO{Width: 1, DepthW: 17}, Params: param("DEPTH_W", 17), Rule: "DEPTH_W must be 2 to 16"},
-			{Leaf: stream.StreamFIFO{Width: 1, DepthW: 2, Margin: 4}, Params: param("MARGIN", 4), Rule: "MARGIN must be less than 2**DEPTH_W"},
-		})
-	})
 	t.Run("port_rx", func(t *testing.T) {
 		t.Parallel()
 		one := stream.PortRx{PortBytes: 2, Bytes: 8, DepthW: 4, MaxBytes: 64, Stall: 4}

@@ -138,6 +138,7 @@ const (
 	fileMessage        = "rtl/inc_check_message.v"
 	fileMessageCSR     = "rtl/inc_message_csr.v"
 	fileNarrow         = "rtl/inc_narrow.v"
+	filePacketBuffer   = "rtl/inc_packet_buffer.v"
 	fileParser         = "rtl/inc_parser.v"
 	filePipe           = "rtl/inc_check_pipe.v"
 	fileRecycle        = "rtl/inc_recycle_buffer.v"

@@ -36,11 +36,17 @@ func streamFaults() []Fault {
 		{Name: "a busy port's frame is sent to another", File: fileDemux,
 			Old: "(to & ~ready) == {PORTS{1'b0}}", New: "(to & ready) != {PORTS{1'b0}} || !s_axis_tlast"},
 		{Name: "bypassed frames starve", File: fileForward,
-			Old: "byp_valid && !(owner_reg && eng_valid)", New: "byp_valid && !eng_valid"},
+			Old: "byp_next && !(owner_reg && eng_valid)", New: "byp_next && !eng_valid"},
 		{Name: "err is lost on a bypassed frame", File: fileForward,
-			Old: "beat_last && beat_err", New: "1'b0"},
-		{Name: "a bypassed frame waits for room that only frames behind it can make", File: fileParser,
-			Old: "skip_reg || (fwd_valid && fwd_bypass && ended_reg == 4'd0)", New: "1'b0"},
+			Old: "at_last && (end_err || spoilt)", New: "1'b0"},
+		{Name: "a bypassed frame begins while words before it wait for the output", File: fileForward,
+			Old: "end_valid || oldest_reg", New: "1'b1"},
+		{Name: "a bypassed frame waits for room that only its own decision can make", File: filePacketBuffer,
+			Old: "byp_alone ? byp_from : oldest", New: "oldest"},
+		{Name: "a word is not kept while the output's beats are read", File: filePacketBuffer,
+			At: "rd_data = fresh_reg ? word :", Old: "kept_reg", New: "word"},
+		{Name: "a bypassed beat that the adders' read took is not read again", File: fileForward,
+			Old: "!skips && !rd_en", New: "!skips"},
 	}
 }
 

@@ -46,24 +46,24 @@ func TestNoX(t *testing.T) {
 	}
 }
 
-// A comparison that asks for the opcode before it is there, as the parser once did, is found, and the words say where.
+// A comparison that asks for a header that is not there, of a frame that is too short for one, is found, and the words say where.
 func TestFindsX(t *testing.T) {
 	t.Parallel()
 	dir := generated(t, "mini")
 	file := filepath.Join(dir, "rtl", "inc_parser.v")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	const good = "r_in_a && (!has_imm || r_in_b);"
+	const good = "<= !short_frame"
 	require.Equal(t, 1, strings.Count(string(text), good))
-	wrong := strings.ReplaceAll(string(text), good, "(!has_imm || r_in_b);")
+	wrong := strings.ReplaceAll(string(text), good, "<= 1'b1")
 	require.NoError(t, os.WriteFile(file, []byte(wrong), 0o644))
 	rep, err := fourstate.Dir(t.Context(), dir, fourstate.Options{Brief: true})
 	require.NoError(t, err)
 	require.Len(t, rep.Findings, 2, "both tops")
-	assert.Equal(t, "s_axis_tready", rep.Findings[0].Port)
+	assert.Equal(t, "m_axis_tvalid", rep.Findings[0].Port)
 	assert.Equal(t, "all lengths", rep.Findings[0].Phase)
-	assert.Contains(t, rep.Findings[0].String(), "mini_core: s_axis_tready is X in cycle ")
-	assert.Contains(t, rep.Findings[0].Frame, "1 bytes")
+	assert.Contains(t, rep.Findings[0].String(), "mini_core: m_axis_tvalid is X in cycle ")
+	assert.Contains(t, rep.Findings[0].Frame, "62 bytes")
 }
 
 func TestBadFolder(t *testing.T) {

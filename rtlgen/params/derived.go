@@ -147,8 +147,8 @@ type Derived struct {
 	// FrameWords is the same in beats: ceil(FrameBytes / bus_bytes).
 	FrameWords int `json:"frame_words"`
 	// PacketWords is the depth of the packet buffer in beats: the next power of two from 4·MTUWords, at least 32:
-	// words stay until their frame's verdict is known and they are added, which on a wide bus is longer than the frame.
-	// It holds at least four full payloads and two frames of FrameWords.
+	// beats stay until their frame's verdict is known and they are added, which on a wide bus is longer than the frame, or have left.
+	// It holds two frames of FrameWords, and what is kept of one that is longer.
 	PacketWords int `json:"packet_words"`
 	// PacketAddrBits is log2(PacketWords).
 	PacketAddrBits int `json:"packet_addr_bits"`
@@ -164,13 +164,6 @@ type Derived struct {
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
 	HeaderAddrBits int `json:"header_addr_bits"`
-	// ForwardBeats is the depth of the queue in which frames wait for their bypass decision, and bypassed ones for their turn:
-	// the next power of two from FrameWords + 16, at least 32. Where flip-flops for the beats that come until a decision is known, those
-	// that follow when room has fallen and two more take less area than that memory, it is those: ForwardFlops. On an FPGA 32, if the bus is wide.
-	ForwardBeats int  `json:"forward_beats"`
-	ForwardFlops bool `json:"forward_flops"`
-	// ForwardAddrBits is log2(ForwardBeats).
-	ForwardAddrBits int `json:"forward_addr_bits"`
 }
 
 // headerEntries is the depth of per-packet FIFOs: four full packets fill the packet buffer, and behind each of them a few
@@ -195,7 +188,7 @@ func (p Params) Derived() Derived {
 	frame := p.MTUBytes + maxFrameOv
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
 	packetWords := 1 << clog2(max(4*words, 32))
-	replay, forward := p.queues()
+	replay := p.replay()
 	portBits := max(clog2(p.Ports), 1)
 	pipeSlots, hopPackets := 0, 0
 	if c.Pipes() {
@@ -286,10 +279,6 @@ func (p Params) Derived() Derived {
 		ReplayFlops:    replay.flops,
 		HeaderEntries:  headerEntries,
 		HeaderAddrBits: clog2(headerEntries),
-
-		ForwardBeats:    forward.words,
-		ForwardAddrBits: clog2(forward.words),
-		ForwardFlops:    forward.flops,
 	}
 }
 

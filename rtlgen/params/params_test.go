@@ -586,33 +586,30 @@ func TestPresetTable(t *testing.T) {
 	}
 }
 
-// TestQueues: what the area model chooses for the queues at the way out. Flip-flops where few wide words are wanted, memory where
+// TestReplay: what the area model chooses for the queue at the way out. Flip-flops where few wide words are wanted, memory where
 // many or narrow ones are, on an FPGA, and where it is asked for.
-func TestQueues(t *testing.T) {
+func TestReplay(t *testing.T) {
 	t.Parallel()
-	type queues struct{ Replay, Forward queue }
 	for _, c := range []struct {
 		preset string
 		sets   []string
-		want   queues
+		want   queue
 	}{
-		{"chip28", nil, queues{queue{4, true}, queue{8, true}}},
-		{"chip28", []string{"bus_bytes=256", "lanes=128"}, queues{queue{16, true}, queue{8, true}}},
-		{"chip28", []string{"memory=ram"}, queues{queue{8, false}, queue{32, false}}},
-		{"chip28", []string{"technology=fpga", "clock_mhz=300"}, queues{queue{8, false}, queue{32, false}}},
-		{"fpga100g", nil, queues{queue{64, false}, queue{32, false}}},
-		{"fpga100g", []string{"memory=ram"}, queues{queue{128, false}, queue{128, false}}},
-		{"fpga100g", []string{"bus_bytes=32", "lanes=8"}, queues{queue{256, false}, queue{256, false}}},
-		{"fpga100g", []string{"technology=asic"}, queues{queue{128, false}, queue{8, true}}},
-		{"mini", []string{"technology=asic"}, queues{queue{256, false}, queue{16, true}}},
+		{"chip28", nil, queue{4, true}},
+		{"chip28", []string{"bus_bytes=256", "lanes=128"}, queue{16, true}},
+		{"chip28", []string{"memory=ram"}, queue{8, false}},
+		{"chip28", []string{"technology=fpga", "clock_mhz=300"}, queue{8, false}},
+		{"fpga100g", nil, queue{64, false}},
+		{"fpga100g", []string{"memory=ram"}, queue{128, false}},
+		{"fpga100g", []string{"bus_bytes=32", "lanes=8"}, queue{256, false}},
+		{"fpga100g", []string{"technology=asic"}, queue{128, false}},
+		{"mini", []string{"technology=asic"}, queue{256, false}},
 	} {
 		p, err := Preset(c.preset)
 		require.NoError(t, err)
 		p, err = p.ApplySet(c.sets)
 		require.NoError(t, err)
-		var got queues
-		got.Replay, got.Forward = p.queues()
-		assert.Equal(t, c.want, got, "%s %v", c.preset, c.sets)
+		assert.Equal(t, c.want, p.replay(), "%s %v", c.preset, c.sets)
 	}
 }
 
@@ -946,9 +943,8 @@ func TestDerivedRelations(t *testing.T) {
 			}
 			require.GreaterOrEqual(t, d.ReplayWords, least)
 		}
-		require.Equal(t, d.ForwardBeats, 1<<d.ForwardAddrBits)
 		if p.Technology == FPGA {
-			require.False(t, d.ReplayFlops || d.ForwardFlops, "an FPGA has memory for nothing")
+			require.False(t, d.ReplayFlops, "an FPGA has memory for nothing")
 		}
 		require.Equal(t, d.HeaderEntries, 1<<d.HeaderAddrBits)
 		require.Equal(t, []int{24, 24, 24, 16, 5}, []int{d.PSNBits, d.MSNBits, d.QPNBits, d.LenBits, d.Log2NBits})

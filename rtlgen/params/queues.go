@@ -2,10 +2,7 @@
 
 package params
 
-import (
-	"incforge/hdl/parser"
-	"incforge/synth/liberty"
-)
+import "incforge/synth/liberty"
 
 // queue is a queue of words as wide as the bus: how many it holds, a power of two, and whether they are kept in flip-flops.
 type queue struct {
@@ -13,33 +10,21 @@ type queue struct {
 	flops bool
 }
 
-// queues are the queues at the way out, as wide as the bus. A memory is paid for by the column: of one of 32 words, its periphery is four
-// fifths. So on an ASIC a few words in flip-flops may take less. The packet buffer is none of them: some ten words come until a frame is
+// replay is the queue at the way out, as wide as the bus. A memory is paid for by the column: of one of 32 words, its periphery is four
+// fifths. So on an ASIC a few words in flip-flops may take less. The packet buffer is no such queue: some ten beats come until a frame is
 // decided, and flip-flops for those and for what follows take as much as its memory. On an FPGA a queue of up to 64 words is in distributed
 // memory; a deeper one as wide as 64 bytes takes eight block RAMs and uses a quarter of them.
-func (p Params) queues() (replay, forward queue) {
+func (p Params) replay() queue {
 	words := p.MTUBytes / p.BusBytes
-	beats := ceil(p.MTUBytes+maxFrameOv, p.BusBytes)
-	replay = p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
-	forward = p.smaller(pow2(max(beats+16, 32)), pow2(ceil(headerBytes, p.BusBytes)+untilDecision+parser.BeatsBehind+2), 8*p.BusBytes+clog2(p.BusBytes)+2)
-	if p.Technology == FPGA && p.Memory == MemoryAuto && p.BusBytes >= wideBus {
-		if replay.words > distributed && words <= distributed {
-			replay.words = distributed
-		}
-		forward.words = min(forward.words, bypassed)
+	replay := p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
+	if p.Technology == FPGA && p.Memory == MemoryAuto && p.BusBytes >= wideBus && replay.words > distributed && words <= distributed {
+		replay.words = distributed
 	}
-	return replay, forward
+	return replay
 }
 
-const (
-	// distributed is how many words an FPGA keeps without block RAM (inc_ram_1r1w). wideBus is from how many bytes on that counts.
-	distributed, wideBus = 64, 64
-	// bypassed is how many beats of bypassed frames may wait on an FPGA; some ten come until a frame is decided.
-	bypassed = 32
-	// headerBytes are the bytes that LookupTable waits for, and untilDecision the cycles from the last of them until Forward knows.
-	headerBytes   = 58
-	untilDecision = 3
-)
+// distributed is how many words an FPGA keeps without block RAM (inc_ram_1r1w). wideBus is from how many bytes on that counts.
+const distributed, wideBus = 64, 64
 
 // smaller is a queue of so many words in a memory, or of that few in flip-flops, if those take less.
 func (p Params) smaller(deep, few, bits int) queue {

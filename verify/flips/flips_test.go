@@ -81,7 +81,7 @@ func TestLongFaults(t *testing.T) {
 		"bypass of a lost record":      {"inc_ecc_contain.v", "bypass_in && !look_lost", "bypass_in", "tables"},
 		"lost word of the ring":        {"inc_aggregate_data.v", "|| (x_take && word_bad_reg)", "", "packets"},
 		"lost word of a result":        {"inc_ecc_out.v", "data | ({BITS{data_bad}}", "data | ({BITS{1'b0}}", "replay"},
-		"lost beat of a bypassed":      {"inc_ecc_out.v", "wire [FRAME-1:0] err = {bad,", "wire [FRAME-1:0] err = {1'b0,", "bypass"},
+		"lost beat of a bypassed":      {"inc_forward.v", "spoilt_reg || byp_bad", "spoilt_reg", "packets"},
 		"ports, check bit not stored":  {"inc_ecc_in.v", "{whole[71:64], whole[REST-1:0]}", "{1'b0, whole[70:64], whole[REST-1:0]}", "ports"},
 		"ports, lost word leaves":      {"inc_ecc_leave.v", "stands_reg ? user_reg : err_reg", "1'b0", "ports"},
 		"ports, err that entered":      {"inc_ecc_port.v", "{ecc_mark, wdata}", "{1'b0, wdata}", "ports"},

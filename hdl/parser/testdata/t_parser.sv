@@ -13,6 +13,8 @@
     input  wire           p``N``_s_axis_tlast, \
     input  wire [3:0]     p``N``_s_axis_tuser, \
     output wire           p``N``_raw_valid, \
+    output wire           p``N``_raw_store, \
+    output wire           p``N``_raw_imm, \
     output wire [8*N-1:0] p``N``_raw_data, \
     output wire [N-1:0]   p``N``_raw_keep, \
     output wire           p``N``_raw_last, \
@@ -21,8 +23,6 @@
     output wire           p``N``_crc_first, \
     output wire [8*N-1:0] p``N``_crc_data, \
     output wire [$clog2(N)-1:0] p``N``_crc_tail, \
-    output wire           p``N``_pay_valid, \
-    output wire [8*N-1:0] p``N``_pay_data, \
     output wire           p``N``_hdr_valid, \
     output wire [2:0]     p``N``_hdr_port, \
     output wire           p``N``_hdr_rocev2, \
@@ -51,9 +51,8 @@
         .clk(clk), .rst(rst), .room(p``N``_room), .room_raw(1'b0), .fwd_valid(1'b0), .fwd_bypass(1'b0), \
         .s_axis_tdata(p``N``_s_axis_tdata), .s_axis_tkeep(p``N``_s_axis_tkeep), .s_axis_tvalid(p``N``_s_axis_tvalid), \
         .s_axis_tready(p``N``_s_axis_tready), .s_axis_tlast(p``N``_s_axis_tlast), .s_axis_tuser(p``N``_s_axis_tuser), \
-        .raw_valid(p``N``_raw_valid), .raw_data(p``N``_raw_data), .raw_keep(p``N``_raw_keep), .raw_last(p``N``_raw_last), .raw_err(p``N``_raw_err), \
+        .raw_valid(p``N``_raw_valid), .raw_store(p``N``_raw_store), .raw_imm(p``N``_raw_imm), .raw_data(p``N``_raw_data), .raw_keep(p``N``_raw_keep), .raw_last(p``N``_raw_last), .raw_err(p``N``_raw_err), \
         .crc_valid(p``N``_crc_valid), .crc_first(p``N``_crc_first), .crc_data(p``N``_crc_data), .crc_tail(p``N``_crc_tail), \
-        .pay_valid(p``N``_pay_valid), .pay_data(p``N``_pay_data), \
         .hdr_valid(p``N``_hdr_valid), .hdr_port(p``N``_hdr_port), .hdr_rocev2(p``N``_hdr_rocev2), .hdr_qpn(p``N``_hdr_qpn), \
         .hdr_src_ip(p``N``_hdr_src_ip), .hdr_dst_ip(p``N``_hdr_dst_ip), .hdr_pkey_ok(p``N``_hdr_pkey_ok), .hdr_ce(p``N``_hdr_ce), \
         .hdr_sum_ok(p``N``_hdr_sum_ok), .hdr_len_ok(p``N``_hdr_len_ok), .hdr_tver_ok(p``N``_hdr_tver_ok), .hdr_opcode(p``N``_hdr_opcode), \

@@ -29,16 +29,6 @@ module t_stream (
     output wire [64:0] f3_data,
     input  wire        f1_pop, f3_pop,
 
-    // inc_stream_fifo: 4 entries and no margin, 16 entries and 8 kept free
-    input  wire        q2_push, q4_push,
-    input  wire [7:0]  q2_push_data,
-    input  wire [64:0] q4_push_data,
-    output wire        q2_room, q4_room,
-    output wire        q2_valid, q4_valid,
-    output wire [7:0]  q2_data,
-    output wire [64:0] q4_data,
-    input  wire        q2_pop, q4_pop,
-
     // inc_port_rx, 2 bytes to 8, 16 beats, frames to 64 bytes, 20 cycles of patience, holds when full
     input  wire [15:0] s_rxa_tdata,
     input  wire [1:0] s_rxa_tkeep,
@@ -198,10 +188,6 @@ module t_stream (
         .push(f1_push), .push_data(f1_push_data), .room(f1_room), .valid(f1_valid), .data(f1_data), .pop(f1_pop));
     inc_fifo #(.WIDTH(65), .DEPTH_W(3), .MARGIN(3)) u_f3 (.clk(clk), .rst(rst),
         .push(f3_push), .push_data(f3_push_data), .room(f3_room), .valid(f3_valid), .data(f3_data), .pop(f3_pop));
-    inc_stream_fifo #(.WIDTH(8), .DEPTH_W(2), .MARGIN(0)) u_q2 (.clk(clk), .rst(rst),
-        .push(q2_push), .push_data(q2_push_data), .room(q2_room), .valid(q2_valid), .data(q2_data), .pop(q2_pop));
-    inc_stream_fifo #(.WIDTH(65), .DEPTH_W(4), .MARGIN(8)) u_q4 (.clk(clk), .rst(rst),
-        .push(q4_push), .push_data(q4_push_data), .room(q4_room), .valid(q4_valid), .data(q4_data), .pop(q4_pop));
 
     inc_port_arbiter #(.PORTS(3), .PORT_W(2), .BYTES(8)) u_arbiter (
         .clk(clk), .rst(rst),

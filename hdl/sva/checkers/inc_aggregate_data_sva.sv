@@ -23,6 +23,7 @@ module inc_aggregate_data_sva #(
     input wire               op_reduce,
     input wire [WORDS_W-1:0] op_words,
     input wire [SLOT_W-1:0]  op_slot,
+    input wire               rd_ready,
     input wire               rd_en,
     input wire [PKT_W-1:0]   rd_addr,
     input wire [PKT_W-1:0]   newest
@@ -48,6 +49,7 @@ module inc_aggregate_data_sva #(
             begin : not_too_many assert (!op_valid || op_words <= MOST); end
             begin : slot_is_there assert (!op_valid || {1'b0, op_slot} < SLOT_COUNT); end
             begin : reads_a_word assert (!rd_en || rd_addr != newest); end
+            begin : reads_with_leave assert (!rd_en || rd_ready); end
         end
     end
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_packet_buffer_sva: a word finds a place, a read finds a word, a verdict that is taken is there; the oldest word moves forward over words
-// that have come.
+// inc_packet_buffer_sva: a beat finds a place, reads find beats and words, one reader reads at a time, a verdict that is taken is there; the oldest
+// beat of either reader moves forward over beats that have come, but that of the adders does not while a frame leaves alone.
 `default_nettype none
 
 module inc_packet_buffer_sva #(
@@ -10,20 +10,28 @@ module inc_packet_buffer_sva #(
     input wire              clk,
     input wire              rst,
 
-    input wire              pay_valid,
+    input wire              push,
     input wire              vrd_valid,
     input wire              vrd_pop,
     input wire              rd_en,
     input wire [ADDR_W-1:0] rd_addr,
     input wire [ADDR_W-1:0] oldest,
+    input wire              byp_re,
+    input wire [ADDR_W-1:0] byp_addr,
+    input wire [ADDR_W-1:0] byp_from,
+    input wire              byp_alone,
     input wire [ADDR_W-1:0] tail_reg
 );
 
-    reg               before_reg;
-    reg  [ADDR_W-1:0] oldest_reg, used_reg;
-    wire [ADDR_W-1:0] used  = tail_reg - oldest;
-    wire [ADDR_W-1:0] ahead = rd_addr - oldest;
-    wire [ADDR_W-1:0] moved = oldest - oldest_reg;
+    reg               before_reg, alone_reg;
+    reg  [ADDR_W-1:0] oldest_reg, words_reg, from_reg, beats_reg;
+    wire [ADDR_W-1:0] words = tail_reg - oldest;
+    wire [ADDR_W-1:0] beats = tail_reg - byp_from;
+    wire [ADDR_W-1:0] word  = rd_addr - oldest;
+    wire [ADDR_W-1:0] beat  = byp_addr - byp_from;
+    wire [ADDR_W-1:0] words_moved = oldest - oldest_reg;
+    wire [ADDR_W-1:0] beats_moved = byp_from - from_reg;
+    wire [ADDR_W-1:0] one   = {{(ADDR_W-1){1'b0}}, push};
 
     // nothing is judged before the first reset
     reg live_reg;
@@ -32,13 +40,20 @@ module inc_packet_buffer_sva #(
     always @(posedge clk) begin
         live_reg   <= live_reg || rst;
         before_reg <= !rst;
+        alone_reg  <= byp_alone;
         oldest_reg <= oldest;
-        used_reg   <= used + {{(ADDR_W-1){1'b0}}, pay_valid};
+        from_reg   <= byp_from;
+        words_reg  <= words + one;
+        beats_reg  <= beats + one;
         if (live_reg && !rst) begin
-            begin : no_overflow assert (!pay_valid || used != {ADDR_W{1'b1}}); end
-            begin : reads_a_word assert (!rd_en || ahead < used); end
+            begin : no_overflow assert (!push || (beats != {ADDR_W{1'b1}} && (byp_alone || words != {ADDR_W{1'b1}}))); end
+            begin : one_reader assert (!(rd_en && byp_re)); end
+            begin : reads_a_word assert (!rd_en || word < words); end
+            begin : reads_a_beat assert (!byp_re || beat < beats); end
             begin : verdict_is_there assert (!vrd_pop || vrd_valid); end
-            begin : oldest_moves_on assert (!before_reg || moved <= used_reg); end
+            begin : oldest_moves_on assert (!before_reg || byp_alone || alone_reg || words_moved <= words_reg); end
+            begin : oldest_stands assert (!before_reg || !byp_alone || !alone_reg || words_moved == {ADDR_W{1'b0}}); end
+            begin : from_moves_on assert (!before_reg || beats_moved <= beats_reg); end
         end
     end
 

@@ -29,6 +29,10 @@ func bypass(t *rig.T) {
 			s.send(damaged(s.byAny(slices.Clone(b)), func(f *rig.Frame) { f.Err = true }))
 		}
 		s.long()
+		if t.Params.PortBytes == 0 { // one that is the engine's, and dropped for its length
+			e.Put(g.Data(0, g.Start(), g.Noise(jumbo(t))))
+		}
+		s.long()
 		s.allBypassed("strangers")
 	}
 	t.Check(e.Ctl.SetOptions(true, true))
@@ -80,15 +84,23 @@ func (s *strangers) short() {
 	}
 }
 
-// long sends IPv6 about as long as Ethernet's and the engine's longest frames.
+// long sends IPv6 about as long as Ethernet's and the engine's longest frames; and where the ports take any, longer than what the engine
+// keeps of all that came in.
 func (s *strangers) long() {
 	t := s.e.T
-	for _, n := range []int{1514, 1518, t.Params.MTUBytes + 62, t.Params.MTUBytes + 100} {
+	lengths := []int{1514, 1518, t.Params.MTUBytes + 62, t.Params.MTUBytes + 100}
+	if t.Params.PortBytes == 0 {
+		lengths = append(lengths, jumbo(t), jumbo(t)+t.Params.BusBytes/2)
+	}
+	for _, n := range lengths {
 		b := t.Words(n/4 + 1)[:n]
 		b[12], b[13] = 0x86, 0xDD
 		s.send(s.byAny(b))
 	}
 }
+
+// jumbo is the length of a frame that is longer than the ring of what came in, if IP allows such.
+func jumbo(t *rig.T) int { return min(5*t.Params.MTUBytes+100, 60000) }
 
 // kinds are frames that are not the engine's, one of each kind that docs/engine.md section 3 names.
 func kinds(g *rig.Group) [][]byte {
