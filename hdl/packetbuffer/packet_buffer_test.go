@@ -59,8 +59,7 @@ type bench struct {
 	vrd    []verdict
 	given  int // position behind the last frame whose verdict was popped
 
-	oldest, from int // what either reader wants; as they were a cycle ago
-	alone        bool
+	oldest, from int    // what either reader wants; as they were a cycle ago
 	used         [2]int // beats that count, of either reader
 	underWay     int
 
