@@ -250,7 +250,7 @@ func (b *bench) driveMap() {
 		{"bad_control", false, bit(at.bad)}, {"wrong_role", false, bit(at.wrong)}, {"contradicts", true, bit(at.contradicts)}, {"base", false, at.base},
 		{"psn", true, at.psn}, {"rng", true, v.rng}, {"begin", false, v.begin}, {"end", true, v.end}, {"up", true, bit(v.in&self != 0)},
 		{"down", true, bit(v.in&self == 0 && v.parent&self != 0 && v.collective != reduce)}, {"ackable_any", true, bit(v.ack&self != 0)},
-		{"needs_host", true, bit(v.collective == allReduce || v.collective == barrier)}, {"collective", true, v.collective},
+		{"needs_host", true, bit(v.collective == allReduce || v.collective == barrier)},
 		{"function", true, v.function}, {"dtype", true, v.dtype}, {"in_mask", true, v.in}, {"out_mask", true, v.out}, {"ack_mask", true, v.ack},
 		{"parent_mask", true, v.parent},
 	} {
@@ -260,6 +260,14 @@ func (b *bench) driveMap() {
 			b.Set("map_"+s.name, s.v)
 		}
 	}
+	// of no range it may be any, but never two
+	c := v.collective
+	if !known || !inside {
+		c = b.rng.Uint64N(barrier + 1)
+	}
+	b.SetBool("map_reduces", c == reduce)
+	b.SetBool("map_spreads", c == broadcast)
+	b.SetBool("map_barrier", c == barrier)
 }
 
 // driveAcks shows what ReceiveACK answers to the last read.
@@ -365,7 +373,7 @@ func (b *bench) cycle() {
 		require.Equal(t, uint64(1)<<b.asked.endpoint, b.Get("ack_self"))
 	}
 	start := b.start
-	if len(b.owed) > 0 {
+	if len(b.owed) > 0 && b.owed[0].take {
 		start = int(b.owed[0].start)
 	}
 	require.Equal(t, uint64(start), b.Get("pkt_start"))
