@@ -332,6 +332,7 @@ func (b *blocks) add(c *graph.Composite) {
 	c.Connect(b.aggregate.Pin("rd_en"), b.packets.Pin("rd_en"), b.send.Pin("rd_en"))
 	c.Connect(b.aggregate.Pin("rd_imm"), b.packets.Pin("rd_imm"))
 	c.Connect(b.aggregate.Pin("rd_addr"), b.packets.Pin("rd_addr"))
+	c.Connect(b.aggregate.Pin("rd_next"), b.packets.Pin("rd_next"))
 	c.Connect(b.aggregate.Pin("rd_wants"), b.send.Pin("rd_wants"))
 	c.Connect(b.send.Pin("rd_ready"), b.aggregate.Pin("rd_ready"))
 	c.Link(b.packets, b.aggregate, "rd_")

@@ -211,6 +211,7 @@ func (p AggregateData) ports() []graph.Port {
 		leaf.Out("rd_en", 1),
 		leaf.Out("rd_imm", 1),
 		leaf.Out("rd_addr", p.PktW),
+		leaf.Out("rd_next", p.PktW),
 		leaf.In("rd_data", 8*p.Bytes),
 		leaf.In("emit_room", 1),
 		leaf.Out("emit_valid", 1),

@@ -101,7 +101,9 @@ module inc_aggregate_data #(
     input  wire               rd_ready,
     output wire               rd_en,
     output wire               rd_imm,
+    // the beat in which the word begins, and the one behind it
     output wire [PKT_W-1:0]   rd_addr,
+    output wire [PKT_W-1:0]   rd_next,
     input  wire [8*BYTES-1:0] rd_data,
 `ifdef INC_ECC
     // the word is lost: a row made of it is as one that the memory could not correct
@@ -126,6 +128,8 @@ module inc_aggregate_data #(
     // the beats of a packet in which its payload begins, without and with an immediate
     localparam BEAT_A  = 54 / BYTES;
     localparam BEAT_B  = 58 / BYTES;
+    localparam NEXT_A  = BEAT_A + 1;
+    localparam NEXT_B  = BEAT_B + 1;
     localparam PARTS   = BYTES / ROW;                     // rows of a word of 32-bit elements
     localparam PARTS_W = $clog2(PARTS);
     localparam SUB_W   = PARTS_W + 1;                     // rows of a word of 16-bit elements
@@ -174,6 +178,7 @@ module inc_aggregate_data #(
     reg               g_valid, g_spec, g_read, g_take, g_write, g_emit, g_reduce, g_big_endian, g_imm;
     reg [1:0]         g_function, g_dtype;
     reg [PKT_W-1:0]   g_packet;       // the word's address; of the first one in g_start
+    reg [PKT_W-1:0]   g_behind;       // and the one behind it
     reg [PKT_W-1:0]   g_start;
     reg [WORDS_W-1:0] g_words;
     reg [WORDS_W-1:0] g_left;         // words still to read
@@ -246,6 +251,7 @@ module inc_aggregate_data #(
     assign rd_en    = g_go && g_take && g_opens;
     assign rd_imm   = g_imm;
     assign rd_addr  = g_packet;
+    assign rd_next  = g_behind;
 
     // What G holds is of no account without g_valid. So G loads whenever it is free, whether or not a work is offered, which is known late.
     wire g_load = !g_valid || g_last;
@@ -270,6 +276,7 @@ module inc_aggregate_data #(
                 g_fresh      <= op_write && !op_read && (op_pairs & ~op_own) == {PLANES{1'b0}};
 `endif
                 g_packet     <= op_start + (op_imm ? BEAT_B[PKT_W-1:0] : BEAT_A[PKT_W-1:0]);
+                g_behind     <= op_start + (op_imm ? NEXT_B[PKT_W-1:0] : NEXT_A[PKT_W-1:0]);
                 g_words      <= op_words;
                 g_left       <= op_words;
                 g_slot       <= op_slot;
@@ -277,7 +284,8 @@ module inc_aggregate_data #(
                 g_addr       <= place_addr[ADDR_W-1:0];
             end else begin
                 if (g_word) begin
-                    g_packet <= g_packet + {{(PKT_W-1){1'b0}}, 1'b1};
+                    g_packet <= g_behind;
+                    g_behind <= g_behind + {{(PKT_W-1){1'b0}}, 1'b1};
                     g_left   <= g_left - {{(WORDS_W-1){1'b0}}, 1'b1};
                 end
                 if (DOUBLE == 0 || g_wide || g_upper) begin

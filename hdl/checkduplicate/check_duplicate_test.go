@@ -373,7 +373,7 @@ func (b *bench) cycle() {
 		require.Equal(t, uint64(1)<<b.asked.endpoint, b.Get("ack_self"))
 	}
 	start := b.start
-	if len(b.owed) > 0 && b.owed[0].take {
+	if len(b.owed) > 0 && b.owed[0].take { // what takes no words keeps none
 		start = int(b.owed[0].start)
 	}
 	require.Equal(t, uint64(start), b.Get("pkt_start"))

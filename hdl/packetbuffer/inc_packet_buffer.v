@@ -60,12 +60,13 @@ module inc_packet_buffer #(
     output wire               vrd_icrc_ok,
     output wire [ADDR_W-1:0]  vrd_end,
 
-    // payload words, by the address of the beat in which they begin; `newest` is that of the first that is not there yet
+    // payload words, by the address of the beat in which they begin, and of the one behind it, rd_addr + 1; `newest` is that of the first that is not there yet
     output wire [ADDR_W-1:0]  newest,
     input  wire [ADDR_W-1:0]  oldest,
     input  wire               rd_en,
     input  wire               rd_imm,
     input  wire [ADDR_W-1:0]  rd_addr,
+    input  wire [ADDR_W-1:0]  rd_next,
 `ifdef INC_ECC
     // the word had more wrong bits than can be corrected
     output wire               rd_bad,
@@ -157,8 +158,7 @@ module inc_packet_buffer #(
     wire [8*BYTES-1:0] in = raw_imm ? {raw_data[31:0], raw_data[8*BYTES-1:32]} : raw_data;
 
     // The word of a frame's last beat ends in it: what is behind may be written in this cycle, and is not asked.
-    wire              ends  = rd_addr == last_reg;
-    wire [ADDR_W-1:0] next  = rd_addr + {{(ADDR_W-1){1'b0}}, !ends};
+    wire [ADDR_W-1:0] next  = rd_next == tail_reg ? rd_addr : rd_next;
     wire [ADDR_W-1:0] other = (START < HIGH ? rd_imm : !rd_imm) ? next : rd_addr;
     wire [ADDR_W-1:0] low_addr, mid_addr, high_addr;
     generate

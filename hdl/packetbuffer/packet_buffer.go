@@ -91,6 +91,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 			leaf.In("rd_en", 1),
 			leaf.In("rd_imm", 1),
 			leaf.In("rd_addr", p.AddrW),
+			leaf.In("rd_next", p.AddrW),
 			leaf.Out("rd_data", 8*p.Bytes),
 			leaf.Out("byp_fill", p.AddrW),
 			leaf.In("byp_from", p.AddrW),

@@ -138,6 +138,7 @@ func (b *bench) cycle(write, read int) error {
 	d.SetBool("byp_re", byp)
 	d.SetBool("rd_imm", rd && b.ring[at%size].imm || !rd && r.IntN(2) == 0)
 	d.Set("rd_addr", uint64(at%size))
+	d.Set("rd_next", uint64((at+1)%size))
 	d.Set("byp_addr", uint64(at%size))
 	var head verdict
 	has := len(b.vrd) > 0 && b.vrd[0].at+b.latency <= now+1
@@ -284,6 +285,7 @@ func TestFlow(t *testing.T) {
 			dut.Set("raw_data", (n+1)<<48|n)
 			dut.SetBool(read, n >= lag)
 			dut.Set("rd_addr", (n+size-lag)%size)
+			dut.Set("rd_next", (n+1+size-lag)%size)
 			dut.Set("byp_addr", (n+size-lag)%size)
 			dut.Set("byp_from", (max(n, lag)-lag)%size)
 			dut.Set("oldest", (max(n, lag)-lag)%size)

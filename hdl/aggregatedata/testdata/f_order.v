@@ -144,7 +144,7 @@ module f_order #(parameter STAGES = 2) (
         .clk(clk), .rst(rst), .op_ready(op_ready), .op_valid(op_valid), .op_spec(any_spec), .op_commit(op_commit), .op_kill(op_kill),
         .op_start(any_start - 3'd5), .op_imm(1'b0), .op_words(words), .op_slot(any_slot), .op_pair(1'b0), .op_read(read), .op_take(take), .op_write(write),
         .op_emit(emit), .op_reduce(1'b0), .op_pairs(1'b0), .op_function(2'd0), .op_dtype(2'd0), .op_big_endian(1'b0),
-        .pkt_start(3'd0), .oldest(), .newest(3'd7), .rd_wants(), .rd_ready(1'b1), .rd_en(rd_en), .rd_imm(), .rd_addr(rd_addr), .rd_data(rd_data),
+        .pkt_start(3'd0), .oldest(), .newest(3'd7), .rd_wants(), .rd_ready(1'b1), .rd_en(rd_en), .rd_imm(), .rd_addr(rd_addr), .rd_next(), .rd_data(rd_data),
         .emit_room(emit_room), .emit_valid(emit_valid), .emit_bad(emit_bad), .emit_data(emit_data),
         .inject_valid(1'b0), .inject_flips(2'd0), .count_corrected(), .count_double()
     );
