@@ -89,7 +89,7 @@ func replicateData() Block {
 			{Dropped, "no copy and no word leaves that no decision asked for", 12,
 				Change{m, ".push      (issue && has_words)", ".push      (issue)"}},
 			{Wedge, "in three cycles in which the request and the word are taken and the payload's words are there, a copy is asked for or a word fetched", 0,
-				Change{m, "index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words", "index_reg == job_words"}},
+				Change{m, "index_reg == job_words", "index_reg > job_words"}},
 			{Overflow, "decisions, jobs and words never overflow, and what is kept is what came less what was freed", 30,
 				Change{m, "{(ADDR_W+1){emit_valid && !frees}}", "{(ADDR_W+1){emit_valid}}"}},
 			{Range, "copies go to endpoints that there are, below MASK_W and in the mask", 0,

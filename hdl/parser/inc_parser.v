@@ -441,8 +441,8 @@ module inc_parser #(
             assign c_last = has_it ? last[LANE_W-1:0] : last_reg[LANE_W-1:0];
         end
     endgenerate
-    wire [4:0] c_count = {1'b0, c_idx} + 5'd1;
-    wire       c_early = c_count <= PAY_BEAT_A;
+    localparam [15:0] EARLY = ~(16'hFFFF << BEAT_A);    // of each beat, whether it is before the one with byte 54
+    wire              c_early = EARLY[c_idx];
     // The lanes that it covers, in two steps: whole blocks of lanes, and lanes of the block in which it ends.
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;

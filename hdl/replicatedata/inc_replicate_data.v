@@ -236,13 +236,13 @@ module inc_replicate_data #(
     reg  [ADDR_W:0]    next_reg;       // the word to be fetched next
     reg                next_there_reg; // it has come: next is not tail
     reg  [ADDR_W:0]    newest_reg;     // the place before tail
-    reg  [WORDS_W-1:0] index_reg;      // its number in the payload
+    reg  [WORDS_W-1:0] index_reg;      // its number in the payload, the first is 1
     reg  [ADDR_W:0]    used_reg;       // words from base to tail
 
     wire [ADDR_W:0]    behind    = next_reg + {{ADDR_W{1'b0}}, 1'b1};
     wire               there     = job_valid && next_there_reg;
     wire               fetch;
-    wire               job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
+    wire               job_end   = index_reg == job_words;
 
     // In a payload's last copy base is next, so a fetch frees a word. One more and one less differ from their number in these bits.
     wire               frees     = fetch && job_last;
@@ -261,7 +261,7 @@ module inc_replicate_data #(
         next_there_reg <= emit_valid || (fetch ? next_reg != newest_reg || (job_end && !job_last) : next_there_reg);
         used_reg <= used_reg ^ (up & {(ADDR_W+1){emit_valid && !frees}}) ^ (down & {(ADDR_W+1){frees && !emit_valid}});
         if (fetch) begin
-            index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
+            index_reg <= job_end ? {{(WORDS_W-1){1'b0}}, 1'b1} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
             next_reg  <= job_end && !job_last ? base_reg : behind;
             if (job_last) begin
                 base_reg <= behind;
@@ -274,7 +274,7 @@ module inc_replicate_data #(
             next_there_reg <= 1'b0;
             newest_reg     <= {(ADDR_W+1){1'b1}};
             used_reg       <= {(ADDR_W+1){1'b0}};
-            index_reg      <= {WORDS_W{1'b0}};
+            index_reg      <= {{(WORDS_W-1){1'b0}}, 1'b1};
         end
     end
 

@@ -80,11 +80,11 @@ reg [2:0] f_wait;
 always @(posedge clk) f_wait <= rst || !f_calm || !desc_valid || issue || fetch ? 3'd0 : f_wait + 3'd1;
 always @* if (f_past) begin
     assert (f_wait <= 3'd2);
-    if (job_valid) assert (index_reg < job_words);
+    if (job_valid) assert (index_reg != {WORDS_W{1'b0}} && index_reg <= job_words);
 end
 `endif
 `ifdef PROVE_D
-wire [ADDR_W:0] f_index = index_reg;
+wire [ADDR_W:0] f_index = index_reg - {{(WORDS_W-1){1'b0}}, 1'b1};
 wire [ADDR_W:0] f_kept = tail_reg - base_reg, f_done = next_reg - base_reg;
 always @* if (f_past) begin
     assert (f_count <= 4'd2 && f_jobs <= 4'd2);
@@ -92,7 +92,7 @@ always @* if (f_past) begin
     // what induction needs to know
     assert (f_done == (job_valid && job_last ? {(ADDR_W+1){1'b0}} : f_index));
     assert (job_valid == (f_jobs != 4'd0) && desc_valid == (f_count != 4'd0));
-    if (!job_valid) assert (index_reg == {WORDS_W{1'b0}});
+    if (!job_valid) assert (index_reg == {{(WORDS_W-1){1'b0}}, 1'b1});
 end
 `endif
 `ifdef PROVE_E

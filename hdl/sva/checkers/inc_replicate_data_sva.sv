@@ -57,7 +57,7 @@ module inc_replicate_data_sva #(
             begin : copy_is_wanted assert (!req_valid || set[0]); end
             begin : copy_in_order assert (!req_valid || below == NOBODY); end
             begin : rest_is_of_the_mask assert (!(desc_valid && partly_reg) || (left_reg != NOBODY && (left_reg & ~desc_mask) == NOBODY)); end
-            begin : word_of_the_payload assert (!job_valid || index_reg < job_words); end
+            begin : word_of_the_payload assert (!job_valid || (index_reg != 0 && index_reg <= job_words)); end
             begin : places_agree assert (used_reg == kept && kept <= FULL && done <= kept); end
         end
     end
