@@ -218,7 +218,8 @@ module inc_replicate_data #(
     wire               job_valid, job_pop, job_last;
     wire [WORDS_W-1:0] job_words;
 
-    inc_fifo #(.WIDTH(WORDS_W + 1), .DEPTH_W(3), .MARGIN(0)) u_jobs (
+    // The oldest job stands in registers: whether a word is its last decides what is fetched next.
+    inc_fifo #(.WIDTH(WORDS_W + 1), .DEPTH_W(3), .MARGIN(0), .HEAD(WORDS_W + 1)) u_jobs (
         .clk       (clk),
         .rst       (rst),
         .push      (issue && has_words),
