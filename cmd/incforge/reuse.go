@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/rtlgen"
+	"incforge/rtlgen/reuse"
 )
 
 // reuse compares designs by their leaf modules: two in words, more in a table.
@@ -48,12 +49,12 @@ one of them has. With three designs or more, such as mini, mini3 and mini1, a pr
 // reuseOf is what is printed of two designs or more, in words and as figures.
 func reuseOf(all []*rtlgen.Design) (string, any) {
 	if len(all) > 2 {
-		t := rtlgen.ReuseAmong(all...)
+		t := reuse.Among(all...)
 		return t.Text(), t
 	}
-	r := rtlgen.ReuseOf(all[0], all[1])
+	r := reuse.Of(all[0], all[1])
 	return r.Text(), struct {
-		rtlgen.Reuse
+		reuse.Pair
 		ModuleShare float64 `json:"module_share"`
 		LineShare   float64 `json:"line_share"`
 	}{r, r.ModuleShare(), r.LineShare()}

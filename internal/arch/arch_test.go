@@ -37,6 +37,7 @@ func rooms() []Room {
 
 		{"rtlgen/params", 4, "what a user says"},
 		{"rtlgen", 6, "the modes as graphs over the blocks"},
+		{"rtlgen/reuse", 7, "how much Verilog designs share"},
 
 		{"inc/...", 1, "the reference engine: written from the specification, over the wire alone"},
 		{"sim/...", 1, "Verilated models: knows Verilog, not EPIC"},

@@ -102,3 +102,10 @@ func (t *T) newEndpoint(index, c int, host bool) inc.Endpoint {
 	}
 	return e
 }
+
+// ARP is a short frame, 62 bytes, that is nobody's: it is told by its EtherType.
+func (t *T) ARP(port int) Frame {
+	b := t.Words(16)[:62]
+	b[12], b[13] = 0x08, 0x06
+	return Frame{Port: port, Data: b}
+}

@@ -130,13 +130,6 @@ func kinds(g *rig.Group) [][]byte {
 	}
 }
 
-// arp is a short stranger that is told by its EtherType.
-func arp(t *rig.T, port int) rig.Frame {
-	b := t.Words(16)[:62]
-	b[12], b[13] = 0x08, 0x06
-	return rig.Frame{Port: port, Data: b}
-}
-
 func isARP(b []byte) bool { return b[12] == 0x08 && b[13] == 0x06 }
 
 // fairness loads one port with frames that the engine answers and strangers, in turns, while its sink is slow; in no stretch of the output
@@ -152,7 +145,7 @@ func fairness(g *rig.Group) {
 		if t.Pipes() { // data taken before
 			answered = g.Data(0, g.Start().Prev(), nil)
 		}
-		e.Put(answered, arp(t, port))
+		e.Put(answered, t.ARP(port))
 	}
 	outs := e.SettleAsIs()
 	run, longest, last := 0, 0, false
@@ -196,7 +189,7 @@ func amongCopies(g *rig.Group) {
 		}
 	}
 	for range count {
-		e.Put(arp(t, g.Ends[last].Port))
+		e.Put(t.ARP(g.Ends[last].Port))
 	}
 	outs := e.Settle()
 	if want := window*len(g.Ends) + count; len(outs) != want {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rtlgen
+package reuse
 
 import (
 	"testing"
@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/verilog"
+	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
 
-func generated(t *testing.T, name string, sets ...string) *Design {
+func generated(t *testing.T, name string, sets ...string) *rtlgen.Design {
 	t.Helper()
 	p, err := params.Preset(name, sets...)
 	require.NoError(t, err)
-	d, err := Generate(p)
+	d, err := rtlgen.Generate(p)
 	require.NoError(t, err)
 	return d
 }
@@ -33,14 +34,14 @@ func TestReuse(t *testing.T) {
 		p := in.Params
 		p.Name, p.Mode, p.HopRTTNS = from.Params.Name, 2, 0
 		require.Equal(t, from.Params, p, "%s and %s are to differ in the mode alone", c.name, c.in)
-		r := ReuseOf(from, in)
+		r := Of(from, in)
 		t.Log(r.Text())
 		assert.GreaterOrEqual(t, r.ModuleShare(), 0.9, r.Text())
 		assert.GreaterOrEqual(t, r.LineShare(), 0.9, r.Text())
 		assert.NotEmpty(t, r.Added, "Mode III has something of its own")
 		assert.NotEmpty(t, r.Dropped)
 
-		same := ReuseOf(from, from)
+		same := Of(from, from)
 		assert.Equal(t, []int{same.Modules, same.Lines}, []int{same.SameModules, same.SameLines})
 		assert.Empty(t, append(append(same.Changed, same.Dropped...), same.Added...))
 	}
@@ -50,7 +51,7 @@ func TestReuse(t *testing.T) {
 // it does in another way.
 func TestReuseOfMessages(t *testing.T) {
 	t.Parallel()
-	r := ReuseOf(generated(t, "mini1"), generated(t, "mini3", "in_band=false", "buffer_bytes=32768"))
+	r := Of(generated(t, "mini1"), generated(t, "mini3", "in_band=false", "buffer_bytes=32768"))
 	t.Log(r.Text())
 	assert.GreaterOrEqual(t, r.ModuleShare(), 0.8, r.Text())
 	assert.GreaterOrEqual(t, r.LineShare(), 0.7, r.Text())
@@ -62,7 +63,7 @@ func TestReuseOfMessages(t *testing.T) {
 // of every mode's lines more are common to all three than of the paper's software, 61 %.
 func TestReuseAmong(t *testing.T) {
 	t.Parallel()
-	table := ReuseAmong(generated(t, "mini"), generated(t, "mini3"), generated(t, "mini1"))
+	table := Among(generated(t, "mini"), generated(t, "mini3"), generated(t, "mini1"))
 	t.Log(table.Text())
 	require.Equal(t, []string{"mini", "mini3", "mini1"}, table.Designs)
 	lines := 0
@@ -83,17 +84,17 @@ func TestReuseAmong(t *testing.T) {
 // TestReuseCounts works a small case out by hand.
 func TestReuseCounts(t *testing.T) {
 	t.Parallel()
-	design := func(files ...verilog.File) *Design {
+	design := func(files ...verilog.File) *rtlgen.Design {
 		d := generated(t, "mini")
-		return &Design{Params: d.Params, Core: d.Core, Switch: d.Switch, Files: files}
+		return &rtlgen.Design{Params: d.Params, Core: d.Core, Switch: d.Switch, Files: files}
 	}
 	file := func(name, text string) verilog.File { return verilog.File{Path: "rtl/" + name, Data: []byte(text)} }
-	r := ReuseOf(
+	r := Of(
 		design(file("mini_core.v", "x"), file("a.v", "// c\nmodule a;\n\n  /* b */ wire w; // d\n/*\n x\n*/ endmodule\n"), file("b.v", "b\nb / b\n"), file("c.v", "c\n"),
 			verilog.File{Path: "files.f", Data: []byte("x")}),
 		design(file("mini_core.v", "y"), file("a.v", "// c\nmodule a;\n\n  /* b */ wire w; // d\n/*\n x\n*/ endmodule\n"), file("b.v", "b\nb\n"), file("e.v", "e\ne\n")))
-	assert.Equal(t, Reuse{From: "mini", In: "mini", Modules: 3, Lines: 6, SameModules: 1, SameLines: 3, Changed: []string{"b"}, Dropped: []string{"c"},
+	assert.Equal(t, Pair{From: "mini", In: "mini", Modules: 3, Lines: 6, SameModules: 1, SameLines: 3, Changed: []string{"b"}, Dropped: []string{"c"},
 		Added: []string{"e"}, AddedLines: 2}, r)
 	assert.InDelta(t, 0.5, r.LineShare(), 0)
-	assert.Zero(t, Reuse{}.LineShare())
+	assert.Zero(t, Pair{}.LineShare())
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rtlgen
+// Package reuse tells how much Verilog designs have in common.
+package reuse
 
 import (
 	"bytes"
@@ -8,11 +9,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"incforge/rtlgen"
 )
 
-// Reuse says how much of one design's leaf Verilog another one instantiates unchanged, byte for byte. The composites, NAME_core and
+// Pair says how much of one design's leaf Verilog another one instantiates unchanged, byte for byte. The composites, NAME_core and
 // NAME_switch, are printed for each design and count in neither.
-type Reuse struct {
+type Pair struct {
 	From string `json:"from"`
 	In   string `json:"in"`
 	// Modules and Lines are of From's leaves: modules, and lines of code without comments and empty lines.
@@ -29,10 +32,10 @@ type Reuse struct {
 	AddedLines int `json:"added_lines"`
 }
 
-// ReuseOf compares the leaf Verilog of two designs, from's with in's.
-func ReuseOf(from, in *Design) Reuse {
-	r := Reuse{From: from.Params.Name, In: in.Params.Name, Changed: []string{}, Dropped: []string{}, Added: []string{}}
-	a, b := from.leaves(), in.leaves()
+// Of compares the leaf Verilog of two designs, from's with in's.
+func Of(from, in *rtlgen.Design) Pair {
+	r := Pair{From: from.Params.Name, In: in.Params.Name, Changed: []string{}, Dropped: []string{}, Added: []string{}}
+	a, b := leaves(from), leaves(in)
 	for name, text := range a {
 		lines := codeLines(text)
 		r.Modules++
@@ -60,10 +63,10 @@ func ReuseOf(from, in *Design) Reuse {
 }
 
 // ModuleShare is the part of From's leaf modules that In has unchanged, 0 to 1.
-func (r Reuse) ModuleShare() float64 { return share(r.SameModules, r.Modules) }
+func (r Pair) ModuleShare() float64 { return share(r.SameModules, r.Modules) }
 
 // LineShare is the part of From's lines of code, 0 to 1.
-func (r Reuse) LineShare() float64 { return share(r.SameLines, r.Lines) }
+func (r Pair) LineShare() float64 { return share(r.SameLines, r.Lines) }
 
 func share(part, of int) float64 {
 	if of == 0 {
@@ -73,7 +76,7 @@ func share(part, of int) float64 {
 }
 
 // Text returns the figures in words, a few lines that end in LF.
-func (r Reuse) Text() string {
+func (r Pair) Text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s instantiates unchanged %d of %d leaf modules of %s (%.1f %%), %d of %d lines of code (%.1f %%)\n", r.In, r.SameModules, r.Modules, r.From,
 		100*r.ModuleShare(), r.SameLines, r.Lines, 100*r.LineShare())
@@ -88,12 +91,12 @@ func (r Reuse) Text() string {
 	return s.String()
 }
 
-// ReuseTable says of several designs, such as one in each mode, how much of each one's leaf Verilog each other one has unchanged, and how
+// Table says of several designs, such as one in each mode, how much of each one's leaf Verilog each other one has unchanged, and how
 // much all have.
-type ReuseTable struct {
+type Table struct {
 	Designs []string `json:"designs"`
 	// Pairs has a row for each design: its leaves, as found in each, in the order of Designs.
-	Pairs [][]Reuse `json:"pairs"`
+	Pairs [][]Pair `json:"pairs"`
 	// Common are the leaves that all have, All those that some have; of two texts of one name each counts.
 	CommonModules int `json:"common_modules"`
 	CommonLines   int `json:"common_lines"`
@@ -101,18 +104,18 @@ type ReuseTable struct {
 	AllLines      int `json:"all_lines"`
 }
 
-// ReuseAmong compares each design with each.
-func ReuseAmong(designs ...*Design) ReuseTable {
+// Among compares each design with each.
+func Among(designs ...*rtlgen.Design) Table {
 	type leaf struct{ name, text string }
-	var t ReuseTable
+	var t Table
 	has := map[leaf]int{}
 	for _, from := range designs {
-		var row []Reuse
+		var row []Pair
 		for _, in := range designs {
-			row = append(row, ReuseOf(from, in))
+			row = append(row, Of(from, in))
 		}
 		t.Designs, t.Pairs = append(t.Designs, from.Params.Name), append(t.Pairs, row)
-		for name, text := range from.leaves() {
+		for name, text := range leaves(from) {
 			has[leaf{name, string(text)}]++
 		}
 	}
@@ -129,7 +132,7 @@ func ReuseAmong(designs ...*Design) ReuseTable {
 }
 
 // Text returns the table, a line for each design, and what all have.
-func (t ReuseTable) Text() string {
+func (t Table) Text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "leaf Verilog unchanged, modules and lines of code\n%-12s %16s", "of", "has")
 	for _, in := range t.Designs {
@@ -149,7 +152,7 @@ func (t ReuseTable) Text() string {
 }
 
 // leaves are the texts of the modules of the library, by name.
-func (d *Design) leaves() map[string][]byte {
+func leaves(d *rtlgen.Design) map[string][]byte {
 	all := map[string][]byte{}
 	for _, f := range d.Files {
 		name, ok := strings.CutSuffix(path.Base(f.Path), ".v")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package abuse
+package resets
 
 import (
 	"fmt"
@@ -89,7 +89,7 @@ func resetsInTraffic(t *rig.T) {
 			}
 			for range each {
 				for p := range t.Params.Ports {
-					e.Put(arp(t, p))
+					e.Put(t.ARP(p))
 				}
 			}
 			e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), Ready: 0.3 * float64(round%4), Burst: 8})
@@ -100,7 +100,7 @@ func resetsInTraffic(t *rig.T) {
 			t.Check(err)
 			e.SetPauses(dut.Pauses{})
 			for p := range t.Params.Ports {
-				e.Put(arp(t, p))
+				e.Put(t.ARP(p))
 			}
 			e.Settle()
 			_, err = e.Finish() // the counters
@@ -129,7 +129,7 @@ func resetsInActions(t *rig.T) {
 			}
 			e.SetPauses(dut.Pauses{})
 			for p := range t.Params.Ports {
-				e.Put(arp(t, p))
+				e.Put(t.ARP(p))
 			}
 			e.Settle()
 			_, err := e.Finish() // the counters
