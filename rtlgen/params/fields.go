@@ -268,7 +268,7 @@ func fields() []field {
 		{
 			key: "ecc", kind: kindSwitch, def: "false", words: []string{"false", "true", eccAll},
 			doc: "Which memories have check bits: single errors are corrected, double errors never leave in a frame that passes its ICRC. true: the payload memory; " +
-				"all: tables, slot state, queues and the packets' ring too (docs/memories.md).",
+				"all: tables, slot state, queues and the ring of frames too (docs/memories.md).",
 			get: func(p *Params) string {
 				if p.ECCAll {
 					return eccAll

@@ -141,7 +141,7 @@ type Params struct {
 	AdderStages int `yaml:"adder_stages" json:"adder_stages"`
 	// ECC says whether the payload memory corrects single and detects double errors.
 	ECC bool `yaml:"ecc" json:"ecc"`
-	// ECCAll says, beside ECC, whether tables, slot state, queues and the packets' ring do so too.
+	// ECCAll says, beside ECC, whether tables, slot state, queues and the ring of frames do so too.
 	ECCAll bool `yaml:"-" json:"-"`
 	// PayloadBanks is 1 for a payload memory with a read and a write port, more for that many memories of a single port each.
 	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
