@@ -1051,21 +1051,24 @@ module inc_check_duplicate #(
     end
 
 `endif
-    // ---- counters, a cycle later: exactly one of the drops, or the actions ----
+    // ---- counters, a cycle later: exactly one of the drops, or the actions. t_count still stands then, and that it counts comes late ----
 
     reg [COUNTERS-1:0] count_reg;
+    reg                passed_reg;
 
     always @(posedge clk) begin
-        count_reg <= t_count & {COUNTERS{c_passed}};
+        passed_reg <= c_passed;
+        count_reg  <= {COUNTERS{1'b0}};
         count_reg[C_RX_FRAMES]            <= c_done;
         count_reg[C_BYPASS]               <= c_leaves && c_bypass;
         count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
         count_reg[C_RANGE_OPEN]           <= c_opening;
         if (rst) begin
-            count_reg <= {COUNTERS{1'b0}};
+            passed_reg <= 1'b0;
+            count_reg  <= {COUNTERS{1'b0}};
         end
     end
-    assign count = count_reg;
+    assign count = count_reg | (t_count & {COUNTERS{passed_reg}});
 
 `ifdef INC_PARK
     wire unused_park = &{1'b0, l_past, k_ahead, k_unacked, gone_past};

@@ -1464,32 +1464,36 @@ module inc_check_pipe #(
     assign mon_act_kind  = r_told ? 3'd1 : x_busy ? (whole_pipe ? 3'd1 : to_one ? 3'd2 : to_go_back ? 3'd3 : 3'd4) : 3'd0;
     assign mon_act_ei    = r_told ? pipe_ei : x_busy ? act_ei : c_ei;
 
-    // ---- counters, a cycle later: exactly one of the drops, or the actions ----
+    // ---- counters, a cycle later: exactly one of the drops, or the actions, which count if the frame passed: that comes late ----
 
-    reg [COUNTERS-1:0] count_reg;
+    reg [COUNTERS-1:0] count_reg, action_reg;
+    reg                passed_reg;
 
     always @(posedge clk) begin
-        count_reg <= c_count & {COUNTERS{c_passed}};
+        passed_reg <= c_passed;
+        action_reg <= c_count;
+        action_reg[C_RX_ACK]              <= spoken && c_syn_ack;
+        action_reg[C_RX_NAK]              <= spoken && c_syn_nak;
+        action_reg[C_RX_RNR]              <= spoken && c_syn_rnr;
+        action_reg[C_TX_GAP_NAK]          <= ans_nak;
+        action_reg[C_TX_CNP]              <= ans_cnp;
+        action_reg[C_DROP_STALE_ACK]      <= c_count[C_DROP_STALE_ACK] || (c_about && rt_stale);
+        action_reg[C_TX_ACK]              <= ans_ack;
+        action_reg[C_TX_RNR]              <= ans_rnr;
+        count_reg  <= {COUNTERS{1'b0}};
         count_reg[C_RX_FRAMES]            <= c_done;
         count_reg[C_BYPASS]               <= quick;
         count_reg[C_WIPE]                 <= wipes;
-        count_reg[C_RX_ACK]               <= c_passed && spoken && c_syn_ack;
-        count_reg[C_RX_NAK]               <= c_passed && spoken && c_syn_nak;
-        count_reg[C_RX_RNR]               <= c_passed && spoken && c_syn_rnr;
-        count_reg[C_TX_GAP_NAK]           <= c_passed && ans_nak;
-        count_reg[C_TX_CNP]               <= c_passed && ans_cnp;
         count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
         count_reg[C_RANGE_OPEN]           <= c_opening;
-        count_reg[C_DROP_STALE_ACK]       <= c_passed && (c_count[C_DROP_STALE_ACK] || (c_about && rt_stale));
-        count_reg[C_TX_ACK]               <= c_passed && ans_ack;
-        count_reg[C_TX_RNR]               <= c_passed && ans_rnr;
         count_reg[C_TX_RETRANSMIT]        <= x_acts && to_one && rt_again;
         count_reg[C_TIMEOUT]              <= x_acts && to_go_back;
         if (rst) begin
-            count_reg <= {COUNTERS{1'b0}};
+            passed_reg <= 1'b0;
+            count_reg  <= {COUNTERS{1'b0}};
         end
     end
-    assign count = count_reg;
+    assign count = count_reg | (action_reg & {COUNTERS{passed_reg}});
 
     wire unused_bits = &{1'b0, takes_tails, c_off, c_past, s_ei, c_ext, moved, unit, wrap, a_off, past_n, past_ring, rest_past, head_past, init_before,
                          slot_bytes, x_wrap, x_unit, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,

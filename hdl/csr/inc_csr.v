@@ -669,45 +669,54 @@ module inc_csr #(
         value_reg <= value;
     end
 
+    // Whose it is, too: then what is found is an OR of bits, one a port and a group, behind no comparison.
+    reg [PORTS-1:0]  at_port;
+    reg [GROUPS-1:0] at_group, at_failed;
+    reg              at_ctrl, at_status;
+    integer n;
+    always @(posedge clk) begin
+        for (n = 0; n < PORTS; n = n + 1) begin
+            at_port[n] <= rd_bypass == n[15:0];
+        end
+        for (n = 0; n < GROUPS; n = n + 1) begin
+            at_group[n]  <= rd_group[15:4] == n[11:0];
+            at_failed[n] <= rd_failed == n[15:0];
+        end
+        at_ctrl   <= rd_group[3:0] == WORD_GROUP_CTRL;
+        at_status <= rd_group[3:0] == WORD_GROUP_STATUS;
+    end
+
     reg [31:0] found;
+    reg        of_ctrl, of_status;
     integer k;
     always @* begin
-        found = 32'd0;
-        k     = 0;
+        found     = 32'd0;
+        k         = 0;
+        of_ctrl   = 1'b0;
+        of_status = 1'b0;
         if (r_state == R_LOOK) begin
-            if (rd_to[0]) begin
-                found = value_reg;
-            end
+            of_ctrl   = rd_to[3] && at_ctrl;
+            of_status = rd_to[3] && at_status;
+            found     = value_reg & {32{rd_to[0]}};
             for (k = 0; k < PORTS; k = k + 1) begin
-                if (rd_to[1] && rd_bypass == k[15:0]) begin
-                    found[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = bypass_port_reg[8*k +: 8];
-                end
+                found[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = found[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT]
+                    | (bypass_port_reg[8*k +: W_BYPASS_PORT_PORT] & {W_BYPASS_PORT_PORT{rd_to[1] && at_port[k]}});
             end
             for (k = 0; k < GROUPS; k = k + 1) begin
-                if (rd_to[3] && rd_group[15:4] == k[11:0]) begin
-                    if (rd_group[3:0] == WORD_GROUP_CTRL) begin
-                        found[F_GROUP_CTRL_ENABLE] = enable_reg[k];
+                found[F_GROUP_CTRL_ENABLE]    = found[F_GROUP_CTRL_ENABLE]    | (of_ctrl && at_group[k] && enable_reg[k]);
+                found[F_GROUP_STATUS_ENABLED] = found[F_GROUP_STATUS_ENABLED] | (of_status && at_group[k] && grp_live[k]);
+                found[F_GROUP_STATUS_OVERLAP] = found[F_GROUP_STATUS_OVERLAP] | (of_status && at_group[k] && overlap_reg[k]);
 `ifdef INC_PARK
-                        found[F_GROUP_CTRL_PARK]   = grp_parked[k];
-`endif
-                    end
-                    if (rd_group[3:0] == WORD_GROUP_STATUS) begin
-`ifdef INC_PARK
-                        found[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k] || grp_overlap[k] || grp_undrained[k];
+                found[F_GROUP_CTRL_PARK]        = found[F_GROUP_CTRL_PARK]        | (of_ctrl && at_group[k] && grp_parked[k]);
+                found[F_GROUP_STATUS_PARKED]    = found[F_GROUP_STATUS_PARKED]    | (of_status && at_group[k] && grp_parked[k]);
+                found[F_GROUP_STATUS_UNDRAINED] = found[F_GROUP_STATUS_UNDRAINED] | (of_status && at_group[k] && undrained_reg[k]);
+                found[F_GROUP_STATUS_BUSY]      = found[F_GROUP_STATUS_BUSY]
+                    | (of_status && at_group[k] && (grp_busy[k] || grp_refused[k] || grp_overlap[k] || grp_undrained[k]));
 `else
-                        found[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
+                found[F_GROUP_STATUS_BUSY]    = found[F_GROUP_STATUS_BUSY]    | (of_status && at_group[k] && (grp_busy[k] || grp_refused[k]));
 `endif
-                        found[F_GROUP_STATUS_ENABLED] = grp_live[k];
-                        found[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
-`ifdef INC_PARK
-                        found[F_GROUP_STATUS_PARKED]    = grp_parked[k];
-                        found[F_GROUP_STATUS_UNDRAINED] = undrained_reg[k];
-`endif
-                    end
-                end
-                if (rd_to[6] && rd_failed == k[15:0]) begin
-                    found[F_GROUP_FAILED_MASK +: MASK_W] = grp_failed[MASK_W*k +: MASK_W];
-                end
+                found[F_GROUP_FAILED_MASK +: MASK_W] = found[F_GROUP_FAILED_MASK +: MASK_W]
+                    | (grp_failed[MASK_W*k +: MASK_W] & {MASK_W{rd_to[6] && at_failed[k]}});
             end
         end
     end

@@ -25,7 +25,9 @@ module inc_ecc_1r1w #(
     // bits of an address; 2**ADDR_W >= WORDS; at most 16
     parameter ADDR_W = 4,
     // what a lost word is, as in inc_ecc_out
-    parameter KIND   = 0
+    parameter KIND   = 0,
+    // as of inc_ram_1r1w
+    parameter APART  = 0
 ) (
     input  wire              clk,
 
@@ -78,7 +80,7 @@ module inc_ecc_1r1w #(
         .code (encoded)
     );
 
-    inc_ram_1r1w #(.WORDS(WORDS), .BITS(CODE), .ADDR_W(ADDR_W)) u_ram (
+    inc_ram_1r1w #(.WORDS(WORDS), .BITS(CODE), .ADDR_W(ADDR_W), .APART(APART)) u_ram (
         .clk   (clk),
         .we    (we || clears),
         .waddr (clears ? place[ADDR_W-1:0] : waddr),

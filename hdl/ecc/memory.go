@@ -68,6 +68,8 @@ type Memory struct {
 	// Words: number of words, at least 2. Bits of a word, without check bits, at least 1. AddrW: bits of an address, at most 16.
 	Words, Bits, AddrW int
 	Kind               Kind
+	// Apart as of ram.RAM; inc_ecc_1r1w alone has it.
+	Apart int
 }
 
 // protected are the memories with check bits, by the name of the one inside.
@@ -76,14 +78,14 @@ func protected() map[string]string {
 }
 
 // inside describes the memory of that name without check bits, as wide as what is stored.
-func inside(name string, words, stored, addrW int) (*graph.Module, error) {
+func inside(name string, words, stored, addrW, apart int) (*graph.Module, error) {
 	switch name {
 	case "inc_ram_1rw":
 		return ram.OnePort{Words: words, Bits: stored, AddrW: addrW}.Module()
 	case "inc_ram_2c":
 		return ram.TwoClocks{Words: words, Bits: stored, AddrW: addrW}.Module()
 	default:
-		return ram.RAM{Words: words, Bits: stored, AddrW: addrW}.Module()
+		return ram.RAM{Words: words, Bits: stored, AddrW: addrW, Apart: apart}.Module()
 	}
 }
 
@@ -100,7 +102,7 @@ func (p Memory) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	memory, err := inside(p.In, p.Words, p.Kind.Stored(p.Bits), p.AddrW)
+	memory, err := inside(p.In, p.Words, p.Kind.Stored(p.Bits), p.AddrW, p.Apart)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -114,6 +116,9 @@ func (p Memory) Module() (*graph.Module, error) {
 		Memories: []graph.Memory{{Path: "u_ram", Words: p.Words, Bits: p.Kind.Stored(p.Bits), Role: "memory", Module: memory.Name,
 			OnePort: p.In == "inc_ram_1rw"}},
 		Submodules: []*graph.Module{memory},
+	}
+	if p.In == "inc_ram_1r1w" {
+		m.Params = append(m.Params, graph.Param{Name: "APART", Value: p.Apart})
 	}
 	for _, port := range memory.Ports {
 		switch port.Name {

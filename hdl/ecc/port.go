@@ -31,7 +31,7 @@ func (p PortMemory) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("there is no memory of a port's queue with check bits for %q", p.In)
 	}
 	stored := Beat.Stored(p.Bits + 1)
-	memory, err := inside(p.In, p.Words, stored, p.AddrW)
+	memory, err := inside(p.In, p.Words, stored, p.AddrW, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -37,7 +37,7 @@ module inc_forward #(
     input  wire               rst,
 
     output wire               room,
-    // a beat that came, and the address behind it
+    // a beat that came, and the address behind it; the ring keeps the first two of a frame at least
     input  wire               raw_valid,
     input  wire [BYTES-1:0]   raw_keep,
     input  wire               raw_last,
@@ -102,7 +102,7 @@ module inc_forward #(
 `endif
 
     localparam SIZE_W = $clog2(BYTES);
-    localparam END_W  = ADDR_W + 1 + SIZE_W;
+    localparam END_W  = ADDR_W + 2 + SIZE_W;
 
     // ---- bytes of a last beat: bit i of their number is set where tkeep ends between an odd multiple of 2**i and the next even one ----
 
@@ -122,7 +122,8 @@ module inc_forward #(
 
     wire              way_room, way_valid, way_bypass;
     wire [PORT_W-1:0] way_port;
-    wire              end_room, end_valid, end_err;
+    wire              end_room, end_valid, end_lone, end_err;
+    reg               raw_first_reg;    // a beat that comes is its frame's first
     wire [ADDR_W-1:0] end_addr;
     wire [SIZE_W-1:0] end_size;
     wire              passes;           // the frame that is read is done with
@@ -144,20 +145,31 @@ module inc_forward #(
         .clk       (clk),
         .rst       (rst),
         .push      (raw_valid && raw_last),
-        .push_data ({raw_end, raw_err, raw_size}),
+        .push_data ({raw_end, raw_first_reg, raw_err, raw_size}),
         .room      (end_room),
         .valid     (end_valid),
-        .data      ({end_addr, end_err, end_size}),
+        .data      ({end_addr, end_lone, end_err, end_size}),
         .pop       (passes)
     );
+
+    always @(posedge clk) begin
+        if (raw_valid) begin
+            raw_first_reg <= raw_last;
+        end
+        if (rst) begin
+            raw_first_reg <= 1'b1;
+        end
+    end
 
     // ---- from the ring: a beat at its output, and the one before it in a register ----
 
     reg  [ADDR_W-1:0]  from_reg;        // where the frame that is read begins
     reg  [ADDR_W-1:0]  at_reg;          // the beat that comes to the register next
     reg  [ADDR_W-1:0]  behind_reg;      // the one behind it
+    reg  [ADDR_W-1:0]  beyond_reg;      // and behind that
     reg                there_reg;       // the ring shows it
     reg                begun_reg;       // it is not the frame's first
+    reg                last_reg;        // then: it is the frame's last
     reg                alone_reg;       // the frame that leaves came in when nothing else was wanted, and is not decided
     reg                oldest_reg;      // nothing is wanted that came before the frame
 
@@ -174,7 +186,8 @@ module inc_forward #(
     wire mine    = way_valid && way_bypass && !waits;
     wire skips   = way_valid && !way_bypass && !waits && end_valid;
     wire moves   = there_reg && mine && (byp_pop || !head_valid_reg);
-    wire at_last = end_valid && end_addr == behind_reg;
+    // A frame's end is known a cycle before the ring shows its last beat, so it was compared then.
+    wire at_last = end_valid && (begun_reg ? last_reg : end_lone);
     assign passes = (moves && at_last) || skips;
 
     // What is next is read as soon as it is there, decided or not, unless it is known that nobody wants it.
@@ -191,6 +204,8 @@ module inc_forward #(
     always @(posedge clk) begin
         at_reg     <= at_next;
         behind_reg <= at_next + {{(ADDR_W-1){1'b0}}, 1'b1};
+        beyond_reg <= at_next + {{(ADDR_W-2){1'b0}}, 2'd2};
+        last_reg   <= end_valid && end_addr == (moves ? beyond_reg : behind_reg);
         if (passes) begin
             from_reg <= end_addr;
         end
@@ -200,6 +215,7 @@ module inc_forward #(
         if (rst) begin
             at_reg     <= {ADDR_W{1'b0}};
             behind_reg <= {{(ADDR_W-1){1'b0}}, 1'b1};
+            beyond_reg <= {{(ADDR_W-2){1'b0}}, 2'd2};
             from_reg   <= {ADDR_W{1'b0}};
             there_reg  <= 1'b0;
             begun_reg  <= 1'b0;

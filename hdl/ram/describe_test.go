@@ -3,6 +3,7 @@
 package ram_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,11 @@ import (
 // param is one parameter with a value.
 func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }
 
+// onePortOf is the memory with one port of the same shape.
+func onePortOf(p ram.RAM) ram.OnePort {
+	return ram.OnePort{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW, Style: p.Style}
+}
+
 func TestDescription(t *testing.T) {
 	t.Parallel()
 	var two, one []graph.Describer
@@ -22,9 +28,10 @@ func TestDescription(t *testing.T) {
 		{Words: 2, Bits: 1, AddrW: 1}, {Words: 3, Bits: 2, AddrW: 2}, {Words: 7, Bits: 3, AddrW: 3},
 		{Words: 8, Bits: 64, AddrW: 3}, {Words: 9, Bits: 65, AddrW: 4}, {Words: 1024, Bits: 1024, AddrW: 10},
 		{Words: 65, Bits: 3, AddrW: 7, Style: 1}, {Words: 64, Bits: 3, AddrW: 6, Style: 2},
+		{Words: 65, Bits: 3, AddrW: 7, Style: 1, Apart: 1}, {Words: 65, Bits: 3, AddrW: 7, Apart: 1}, {Words: 64, Bits: 3, AddrW: 6, Apart: 1},
 	} {
 		two = append(two, p)
-		one = append(one, ram.OnePort(p))
+		one = append(one, onePortOf(p))
 	}
 	base := ram.RAM{Words: 2, Bits: 1, AddrW: 1}
 	words, bits, addr := base, base, base
@@ -38,9 +45,9 @@ func TestDescription(t *testing.T) {
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 1, Style: 3}, Params: param("STYLE", 3), Rule: "STYLE must be 0, 1 or 2"},
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 31}, Params: param("ADDR_W", 31), Rule: "2**ADDR_W must be at least WORDS"},
 	}
-	hdltest.Check(t, two, refused)
+	hdltest.Check(t, two, append(slices.Clone(refused), hdltest.Refused{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 1, Apart: 2}, Params: param("APART", 2), Rule: "APART must be 0 or 1"}))
 	for i, r := range refused {
-		refused[i].Leaf = ram.OnePort(r.Leaf.(ram.RAM))
+		refused[i].Leaf = onePortOf(r.Leaf.(ram.RAM))
 	}
 	hdltest.Check(t, one, refused)
 	hdltest.Check(t, []graph.Describer{

@@ -6,7 +6,7 @@
 //   latency     1 cycle from re and raddr to rdata
 //   throughput  one write and one read per cycle
 //   stall       rdata holds while re is low
-//   collision   a read of the address being written returns the old word
+//   collision   no address is read in the cycle in which it is written
 //   reset       none; the contents are unknown until written
 //   not done    no error correction
 `default_nettype none
@@ -35,7 +35,7 @@ module inc_mem_packets #(
 `endif
 );
 
-    inc_ram_1r1w #(.WORDS(WORDS), .BITS(BITS), .ADDR_W(ADDR_W)) u_ram (
+    inc_ram_1r1w #(.WORDS(WORDS), .BITS(BITS), .ADDR_W(ADDR_W), .APART(1)) u_ram (
         .clk   (clk),
         .we    (we),
         .waddr (waddr),

@@ -55,7 +55,10 @@ func TestInferred(t *testing.T) {
 	for style := range 3 {
 		two := ram.RAM{Words: 100, Bits: 8, AddrW: 7, Style: style}
 		require.NoError(t, infer(t, two, "select -assert-count 1 t:$mem_v2", noFlop), "%+v", two)
-		require.NoError(t, infer(t, ram.OnePort(two), "select -assert-count 1 t:$mem_v2", noFlop), "%+v", two)
+		apart := two
+		apart.Apart = 1
+		require.NoError(t, infer(t, apart, "select -assert-count 1 t:$mem_v2", noFlop), "%+v", apart)
+		require.NoError(t, infer(t, onePortOf(two), "select -assert-count 1 t:$mem_v2", noFlop), "%+v", two)
 	}
 	for style := range 2 {
 		one := ram.OnePort{Words: 100, Bits: 8, AddrW: 7, Style: style}

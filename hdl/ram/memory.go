@@ -32,14 +32,16 @@ type Memory struct {
 type wrapper struct {
 	name, purpose              string
 	onePort, twoClocks, styled bool
+	// No address is read in the cycle in which it is written.
+	apart bool
 }
 
 func wrappers() []wrapper {
 	return []wrapper{
 		{name: "inc_mem_payload_2p", purpose: "the payload rows of all slots, in one memory", styled: true},
 		{name: "inc_mem_payload_1p", purpose: "one bank of the payload rows of all slots", styled: true, onePort: true},
-		{name: "inc_mem_packets", purpose: "beats of frames that came in, a part of each"},
-		{name: "inc_mem_replay", purpose: "payload words of results, until their last copy has left"},
+		{name: "inc_mem_packets", purpose: "beats of frames that came in, a part of each", apart: true},
+		{name: "inc_mem_replay", purpose: "payload words of results, until their last copy has left", apart: true},
 		{name: "inc_mem_port", purpose: "frames in the queues of the ports"},
 		{name: "inc_mem_port_2c", purpose: "frames in the queues of ports that have a clock of their own", twoClocks: true},
 		{name: "inc_mem_slots", purpose: "the state words of all slots"},
@@ -82,13 +84,21 @@ func (p Memory) At(path, role string) graph.Memory {
 	return graph.Memory{Path: path + ".u_ram", Words: p.Words, Bits: p.Bits, Role: role, Module: w.leaf(), OnePort: w.onePort}
 }
 
+// inside describes the memory inside.
+func (p Memory) inside(w wrapper) (*graph.Module, error) {
+	if w.leaf() == "inc_ram_1r1w" {
+		return RAM{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW, Style: p.Style, Apart: leaf.Bit(w.apart)}.Module()
+	}
+	return ramModule(w.leaf(), p.Words, p.Bits, p.AddrW, p.Style)
+}
+
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Memory) Module() (*graph.Module, error) {
 	w, ok := p.wrapper()
 	if !ok {
 		return nil, fmt.Errorf("there is no wrapper %q", p.Name)
 	}
-	inside, err := ramModule(w.leaf(), p.Words, p.Bits, p.AddrW, p.Style)
+	inside, err := p.inside(w)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.name, err)
 	}
@@ -103,7 +113,7 @@ func (p Memory) Module() (*graph.Module, error) {
 	}
 	params := inside.Params[:3]
 	if w.styled {
-		params = inside.Params
+		params = inside.Params[:4]
 	}
 	return &graph.Module{
 		Name: w.name, Block: "", Source: source, Latency: inside.Latency, Purpose: w.purpose,

@@ -21,11 +21,22 @@ type RAM struct {
 	// Style: how the array is built: 0 as the tool chooses, but tables of up to 64 words from distributed RAM; 1 block RAM;
 	// 2 registers. Instances leave it at the module's default, which Default sets.
 	Style int
+	// Apart is 1 where no address is read in the cycle in which it is written.
+	Apart int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p RAM) Module() (*graph.Module, error) {
-	return ramModule("inc_ram_1r1w", p.Words, p.Bits, p.AddrW, p.Style)
+	rules := leaf.NewRules("inc_ram_1r1w")
+	rules.Refuse(p.Apart < 0 || p.Apart > 1, "APART must be 0 or 1")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	m, err := ramModule("inc_ram_1r1w", p.Words, p.Bits, p.AddrW, p.Style)
+	if err == nil {
+		m.Params = append(m.Params, graph.Param{Name: "APART", Value: p.Apart})
+	}
+	return m, err
 }
 
 // OnePort is inc_ram_1rw: memory with one port that reads or writes. Its contract is the head of inc_ram_1rw.v.
