@@ -1134,7 +1134,7 @@ func TestTimingOfAnswers(t *testing.T) {
 	}
 	b := quiet(t, lib, mini(), 5)
 	gap := func() *frame { f := b.data(0); f.psn += 2; return f }
-	require.Equal(t, []uint64{3, 2}, b.play(func() *frame { return b.data(1) }, gap, func() *frame { return b.data(1) }))
+	require.Equal(t, []uint64{4, 2}, b.play(func() *frame { return b.data(1) }, gap, func() *frame { return b.data(1) }))
 	require.Equal(t, 1, b.counts["TX_GAP_NAK"])
 }
 
@@ -1172,7 +1172,7 @@ func TestTimingInBand(t *testing.T) {
 		require.Equal(t, []uint64{2, 2, 2, 2, 2, 2, 2, 2}, gaps)
 		b.play(control(broadcast))
 		gaps = b.play(data(1, 1), data(0, 1), data(1, 2))
-		require.Equal(t, []uint64{uint64(b.ackWait) + 2, 2}, gaps)
+		require.Equal(t, []uint64{uint64(b.ackWait) + 3, 2}, gaps)
 		require.Equal(t, 2, b.counts["RANGE_OPEN"])
 	}
 }

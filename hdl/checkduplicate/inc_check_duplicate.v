@@ -7,9 +7,9 @@
 //   steps       those of inc_frame_steps: A looks up (1 cycle), B compares and says what the frame does (2), C forms what it sends and waits
 //               for the verdict
 //   latency     an entry in cycle 0 is decided in cycle 5 at the earliest, of an in-band group in 7; in the cycle of its verdict if that is
-//               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A gap's NAK takes 1 cycle more, data of a Reduce's range before the current one too; an acknowledgement of a
+//               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A gap's NAK takes 2 cycles more, data of a Reduce's range before the current one too; an acknowledgement of a
 //               Broadcast, which wants the minimum of all, is decided 3 cycles after ack_ready, data of a Broadcast's range before the
-//               current one 2 after it; a control that opens a range is decided 7 cycles after ctl_busy is low
+//               current one 3 after it; a control that opens a range is decided 7 cycles after ctl_busy is low
 //   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
@@ -605,7 +605,7 @@ module inc_check_duplicate #(
 
     // ---- C: what it sends, and the verdict ----
 
-    reg               c_second, c_sent;
+    reg               c_second, c_third, c_sent;
     reg               c_formed;        // all that the verdict lets pass is formed
     reg               c_through;       // that, or the frame is bypassed: there is a frame, which waits for its verdict alone
     reg [23:0]        c_range_before, c_ack_psn;
@@ -624,6 +624,7 @@ module inc_check_duplicate #(
 
     always @(posedge clk) begin
         c_second <= !b_go;
+        c_third  <= c_second && !b_go;
         if (b_go) begin
             c_range_before <= b_range_before;
             c_has_parent   <= has_parent;
@@ -711,12 +712,12 @@ module inc_check_duplicate #(
     assign ack_msn   = c_ext[23:0];
 
     // data of the range before that everybody has: its ACKs would be of another range; a gap's NAK asks for what follows the
-    // acknowledged, in-band for nothing before the range. Compared when it is read, as it decides all that an answer is
-    reg  [23:0] picked_reg, picked_msn_reg, rest_msn_reg;
-    reg         parent_has, gap_before, all_have_reg, rest_ready_reg;
-    wire [23:0] picked_past = ack_picked - c_end;
-    wire [23:0] gap_low     = ack_picked - c_begin;
-    wire [23:0] rest_past   = ack_rest - c_end;
+    // acknowledged, in-band for nothing before the range. It is read, then compared, then it decides all that an answer is: a cycle each
+    reg  [23:0] picked_reg, picked_msn_reg, rest_reg, rest_msn_reg;
+    reg         parent_has, gap_before, rest_any_reg, rest_read_reg, all_have_reg, rest_ready_reg;
+    wire [23:0] picked_past = picked_reg - c_end;
+    wire [23:0] gap_low     = picked_reg - c_begin;
+    wire [23:0] rest_past   = rest_reg - c_end;
     wire [23:0] gap_psn     = gap_before ? c_begin : picked_reg + 24'd1;
 
     always @(posedge clk) begin
@@ -725,8 +726,11 @@ module inc_check_duplicate #(
         gap_before     <= c_ranged && gap_low[23];
         picked_msn_reg <= ack_picked_msn;
         rest_msn_reg   <= ack_rest_msn;
-        all_have_reg   <= ack_rest_any && !rest_past[23];
-        rest_ready_reg <= ack_ready && !ack_rd;
+        rest_reg       <= ack_rest;
+        rest_any_reg   <= ack_rest_any;
+        rest_read_reg  <= ack_ready && !ack_rd;
+        all_have_reg   <= rest_any_reg && !rest_past[23];
+        rest_ready_reg <= rest_read_reg && !ack_rd;
     end
 
     wire        least_ready, rose, covered;
@@ -779,7 +783,7 @@ module inc_check_duplicate #(
 
     // The work goes out with it, and waits for its verdict there.
     wire has_work;
-    wire asked = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
+    wire asked = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_third : 1'b1);
     wire form  = asked && !c_bypass && !(has_work && work_held);
 
     wire from_slot = c_accept || (c_resend && !reack);

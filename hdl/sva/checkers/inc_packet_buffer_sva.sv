@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_packet_buffer_sva: a beat finds a place, reads find beats and words, one reader reads at a time, a verdict that is taken is there; the oldest
-// beat of either reader moves forward over beats that have come, but that of the adders does not while a frame leaves alone.
+// inc_packet_buffer_sva: a beat finds a place; reads find beats and words, and no place that is written in that cycle; one reader reads at a time;
+// a verdict that is taken is there; the oldest beat of either reader moves forward over beats that have come, but that of the adders does not
+// while a frame leaves alone.
 `default_nettype none
 
 module inc_packet_buffer_sva #(
@@ -15,6 +16,7 @@ module inc_packet_buffer_sva #(
     input wire              vrd_pop,
     input wire              rd_en,
     input wire [ADDR_W-1:0] rd_addr,
+    input wire [ADDR_W-1:0] next,
     input wire [ADDR_W-1:0] oldest,
     input wire              byp_re,
     input wire [ADDR_W-1:0] byp_addr,
@@ -49,6 +51,7 @@ module inc_packet_buffer_sva #(
             begin : no_overflow assert (!push || (beats != {ADDR_W{1'b1}} && (byp_alone || words != {ADDR_W{1'b1}}))); end
             begin : one_reader assert (!(rd_en && byp_re)); end
             begin : reads_a_word assert (!rd_en || word < words); end
+            begin : reads_apart assert (!rd_en || next != tail_reg); end
             begin : reads_a_beat assert (!byp_re || beat < beats); end
             begin : verdict_is_there assert (!vrd_pop || vrd_valid); end
             begin : oldest_moves_on assert (!before_reg || byp_alone || alone_reg || words_moved <= words_reg); end

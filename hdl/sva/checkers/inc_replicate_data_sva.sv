@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_replicate_data_sva: decisions and words come when there is room; a decision has an endpoint, and copies go to its endpoints, each once.
+// inc_replicate_data_sva: decisions and words come when there is room; a word that is read was written before; a decision has an endpoint, and copies go to its endpoints, each once.
 `default_nettype none
 
 module inc_replicate_data_sva #(
@@ -30,6 +30,7 @@ module inc_replicate_data_sva #(
     input wire [ADDR_W:0]    tail_reg,
     input wire [ADDR_W:0]    base_reg,
     input wire [ADDR_W:0]    next_reg,
+    input wire               fetch,
     input wire [ADDR_W:0]    used_reg
 );
 
@@ -58,6 +59,7 @@ module inc_replicate_data_sva #(
             begin : copy_in_order assert (!req_valid || below == NOBODY); end
             begin : rest_is_of_the_mask assert (!(desc_valid && partly_reg) || (left_reg != NOBODY && (left_reg & ~desc_mask) == NOBODY)); end
             begin : word_of_the_payload assert (!job_valid || (index_reg != 0 && index_reg <= job_words)); end
+            begin : reads_a_word assert (!fetch || next_reg != tail_reg); end
             begin : places_agree assert (used_reg == kept && kept <= FULL && done <= kept); end
         end
     end
