@@ -95,7 +95,7 @@ func (p CheckPipe) ports() []graph.Port {
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
 func frameNames() []string {
-	return strings.Fields("holds s_go s_ei s_self s_data s_up s_reduces s_spreads s_parent_mask s_base s_log2_n " +
+	return strings.Fields("holds s_go s_ei s_data s_up s_spreads s_root s_parent s_base s_log2_n " +
 		"a_ready a_follows_slot a_written_slot a_go a_valid a_bypass a_ei a_self a_data a_syn_ack a_ranged a_psn a_begin " +
 		"a_in_range a_previous a_down a_reduces a_spreads a_out_mask a_parent_mask " +
 		"b_stale redo b_first b_completes b_go b_valid b_second b_bypass b_ei b_self b_host b_ce b_data b_ack b_cnp b_ends b_syn_ack b_syn_rnr " +

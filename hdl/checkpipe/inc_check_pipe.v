@@ -92,12 +92,12 @@ module inc_check_pipe #(
     output wire                holds,
     input  wire                s_go,
     input  wire [EI_W-1:0]     s_ei,
-    input  wire [MASK_W-1:0]   s_self,
     input  wire                s_data,
     input  wire                s_up,
-    input  wire                s_reduces,
     input  wire                s_spreads,
-    input  wire [MASK_W-1:0]   s_parent_mask,
+    // neither a Reduce nor a Broadcast, and without a parent; of the parent
+    input  wire                s_root,
+    input  wire                s_parent,
     input  wire [SLOT_W-1:0]   s_base,
     input  wire [4:0]          s_log2_n,
     // the one in A, to B with a_go
@@ -609,8 +609,6 @@ module inc_check_pipe #(
 
     // data of a child goes to the aggregation pipe, but for a root's ring; a parent hears from the aggregation pipe, but of a Broadcast
     reg               a_root, a_pipe_b;
-    wire              s_root   = !s_reduces && !s_spreads && s_parent_mask == NOBODY;
-    wire              s_parent = (s_self & s_parent_mask) != NOBODY;
     wire [MASK_W-1:0] a_outs   = !a_pipe_b ? a_parent_mask : a_spreads ? a_out_mask : a_out_mask & ~a_parent_mask;
 
     wire [23:0]       start_a, start_b;

@@ -120,6 +120,8 @@ func (p Control) ports() []graph.Port {
 		leaf.Out("map_down", 1),
 		leaf.Out("map_ackable_any", 1),
 		leaf.Out("map_needs_host", 1),
+		leaf.Out("map_root", 1),
+		leaf.Out("map_parent", 1),
 		leaf.Out("map_reduces", 1),
 		leaf.Out("map_spreads", 1),
 		leaf.Out("map_barrier", 1),

@@ -112,6 +112,7 @@ func (b *bench) seen(want *mapped) mapped {
 	m.PSN, m.RNG = b.Get("map_psn"), b.Get("map_rng")
 	m.Collective, m.Function, m.DType = collective(b.Rig), b.Get("map_function"), b.Get("map_dtype")
 	m.Up, m.Down, m.Ackable, m.NeedsHost = b.Is("map_up"), b.Is("map_down"), b.Is("map_ackable_any"), b.Is("map_needs_host")
+	m.Root, m.FromParent = b.Is("map_root"), b.Is("map_parent")
 	m.In, m.Out, m.Ack, m.Parent = b.Get("map_in_mask"), b.Get("map_out_mask"), b.Get("map_ack_mask"), b.Get("map_parent_mask")
 	if !want.noRange {
 		m.Begin, m.End = b.Get("map_begin"), b.Get("map_end")

@@ -132,6 +132,9 @@ module inc_control #(
     output wire              map_ackable_any,
     // only the ACKs of hosts count: AllReduce, Barrier
     output wire              map_needs_host,
+    // neither a Reduce nor a Broadcast, and without a parent; the endpoint is the parent
+    output wire              map_root,
+    output wire              map_parent,
     output wire              map_reduces,
     output wire              map_spreads,
     output wire              map_barrier,
@@ -406,7 +409,7 @@ module inc_control #(
 
     // What is shown, for both ranges: which one it is comes last. {begin, end, whether it is a Reduce, Broadcast, Barrier, function, type, the endpoint's roles, all roles}
 `endif
-    localparam SHOW_W = 24 + 24 + 7 + 4 + 4 * MASK_W;
+    localparam SHOW_W = 24 + 24 + 7 + 6 + 4 * MASK_W;
 `ifdef INC_MESSAGE_RANGES
     wire [SHOW_W-1:0] cur_show;
 `else
@@ -415,12 +418,14 @@ module inc_control #(
     assign cur_show  = {cur_first, cur_last, cur_collective == REDUCE, cur_collective == BROADCAST, cur_collective == BARRIER, cur_imm[28:25],
                         (cur_r_in & self) != NOBODY, (cur_r_parent & ~cur_r_in & self) != NOBODY && cur_collective != REDUCE,
                         (cur_r_ack & self) != NOBODY, cur_collective != REDUCE && cur_collective != BROADCAST,
+                        cur_collective != REDUCE && cur_collective != BROADCAST && cur_r_parent == NOBODY, (cur_r_parent & self) != NOBODY,
                         cur_r_in, cur_r_out, cur_r_ack, cur_r_parent};
 `ifdef INC_MESSAGE_RANGES
 `else
     assign prev_show = {prev_first, prev_last, prev_collective == REDUCE, prev_collective == BROADCAST, prev_collective == BARRIER, prev_imm[28:25],
                         (prev_r_in & self) != NOBODY, (prev_r_parent & ~prev_r_in & self) != NOBODY && prev_collective != REDUCE,
                         (prev_r_ack & self) != NOBODY, prev_collective != REDUCE && prev_collective != BROADCAST,
+                        prev_collective != REDUCE && prev_collective != BROADCAST && prev_r_parent == NOBODY, (prev_r_parent & self) != NOBODY,
                         prev_r_in, prev_r_out, prev_r_ack, prev_r_parent};
 `endif
 
@@ -460,6 +465,7 @@ module inc_control #(
     assign map_contradicts = control_reg && !same_reg;
     assign map_rng         = rng_reg;
     assign {map_begin, map_end, map_reduces, map_spreads, map_barrier, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+            map_root, map_parent,
             map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} = cur_show_reg;
 
     assign init_take = init;
@@ -539,6 +545,7 @@ module inc_control #(
     assign map_psn         = cnp_reg ? psn_reg : psn_reg - offset_reg;
     assign map_rng         = rng_reg - {1'b0, in_prev};
     assign {map_begin, map_end, map_reduces, map_spreads, map_barrier, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+            map_root, map_parent,
             map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} = in_prev ? prev_show_reg : cur_show_reg;
 
     // ---- open: the group's word first, then endpoint by endpoint ----

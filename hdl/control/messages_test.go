@@ -51,6 +51,7 @@ func (b *messageBench) shows(f *frame) mapped {
 	m.Up, m.Ackable = masks.in&bit != 0, masks.ack&bit != 0
 	m.Down = !m.Up && masks.parent&bit != 0 && r.collective != reduce
 	m.NeedsHost = r.collective == allReduce || r.collective == barrier
+	m.Root, m.FromParent = m.NeedsHost && masks.parent == 0, masks.parent&bit != 0
 	if !f.control() {
 		return m
 	}
@@ -89,6 +90,7 @@ func (b *messageBench) look(f *frame) mapped {
 	return mapped{Current: b.Is("map_current"), Opens: b.Is("map_opens"), BadControl: b.Is("map_bad_control"), WrongRole: b.Is("map_wrong_role"),
 		Contradicts: b.Is("map_contradicts"), RNG: b.Get("map_rng"), Collective: collective(b.Rig), Function: b.Get("map_function"), DType: b.Get("map_dtype"),
 		Begin: b.Get("map_begin"), End: b.Get("map_end"), Up: b.Is("map_up"), Down: b.Is("map_down"), Ackable: b.Is("map_ackable_any"), NeedsHost: b.Is("map_needs_host"),
+		Root: b.Is("map_root"), FromParent: b.Is("map_parent"),
 		In: b.Get("map_in_mask"), Out: b.Get("map_out_mask"), Ack: b.Get("map_ack_mask"), Parent: b.Get("map_parent_mask")}
 }
 

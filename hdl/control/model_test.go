@@ -138,6 +138,7 @@ type mapped struct {
 	Opens, OpensUp, BadControl, WrongRole       bool
 	Contradicts                                 bool
 	Up, Down, Ackable, NeedsHost                bool
+	Root, FromParent                            bool
 	Base, PSN, RNG, Collective, Function, DType uint64
 	Begin, End                                  uint64
 	In, Out, Ack, Parent                        uint64
@@ -177,6 +178,7 @@ func (a arith) place(g *group, f *frame, endpoints int) mapped {
 		m.Down = !m.Up && masks.parent&bit != 0 && r.collective != reduce
 		m.Ackable = masks.ack&bit != 0
 		m.NeedsHost = r.collective == allReduce || r.collective == barrier
+		m.Root, m.FromParent = m.NeedsHost && masks.parent == 0, masks.parent&bit != 0
 	}
 	if f.opcode == 0x81 {
 		m.Current, m.PSN, m.noRange = true, f.psn, newest < 0

@@ -150,6 +150,8 @@ func (p Decider) rangePorts() []graph.Port {
 		leaf.In("map_down", 1),
 		leaf.In("map_ackable_any", 1),
 		leaf.In("map_needs_host", 1),
+		leaf.In("map_root", 1),
+		leaf.In("map_parent", 1),
 		leaf.In("map_reduces", 1),
 		leaf.In("map_spreads", 1),
 		leaf.In("map_barrier", 1),

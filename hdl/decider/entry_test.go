@@ -118,7 +118,7 @@ func TestFrameEntry(t *testing.T) {
 		for range 20000 {
 			e.cycle()
 		}
-		names := []string{"by", "dead"}
+		names := []string{"by", "dead", "root", "from the parent"}
 		if p.InBand != 0 {
 			names = append(names, "held up", "in-band", "opened", "not opened", "bypassed", "behind a control")
 		}
@@ -295,6 +295,22 @@ func (b *entryBench) compare(f *visitor, by, lives bool) {
 	require.Equal(t, f.ent["base"], b.Get("base"))
 	require.Equal(t, f.ent["log2_n"], b.Get("log2_n"))
 	require.Equal(t, f.ranged(), b.Is("ranged"))
+	root := f.ent["collective"] != 1 && f.ent["collective"] != 2 && f.ent["parent_mask"] == 0
+	parent := f.ent["parent_mask"]>>(f.ent["ei"]&(1<<b.p.EPW-1))&1 != 0
+	if f.ranged() {
+		root, parent = f.at["root"] != 0, f.at["parent"] != 0
+	}
+	require.Equal(t, root, b.Is("root"))
+	require.Equal(t, parent, b.Is("from_parent"))
+	b.tally("root", root)
+	b.tally("from the parent", parent)
+}
+
+// tally counts what was met.
+func (b *entryBench) tally(name string, met bool) {
+	if met {
+		b.met[name]++
+	}
 }
 
 // follow is what the cycle leaves behind.

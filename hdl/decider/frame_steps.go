@@ -81,8 +81,8 @@ func (p Decider) slotPorts() []graph.Port {
 // sPorts are of the frame that goes into A.
 func (p Decider) sPorts() []graph.Port {
 	return []graph.Port{
-		leaf.In("holds", 1), leaf.Out("s_go", 1), leaf.Out("s_ei", p.EIW), leaf.Out("s_self", p.MaskW), leaf.Out("s_data", 1),
-		leaf.Out("s_up", 1), leaf.Out("s_reduces", 1), leaf.Out("s_spreads", 1), leaf.Out("s_parent_mask", p.MaskW), leaf.Out("s_ranged", 1),
+		leaf.In("holds", 1), leaf.Out("s_go", 1), leaf.Out("s_ei", p.EIW), leaf.Out("s_data", 1),
+		leaf.Out("s_up", 1), leaf.Out("s_spreads", 1), leaf.Out("s_root", 1), leaf.Out("s_parent", 1), leaf.Out("s_ranged", 1),
 		leaf.Out("s_psn", 24), leaf.Out("s_dtype", 2), leaf.Out("s_base", p.SlotW), leaf.Out("s_log2_n", 5),
 	}
 }

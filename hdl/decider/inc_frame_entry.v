@@ -121,6 +121,8 @@ module inc_frame_entry #(
     input  wire                map_down,
     input  wire                map_ackable_any,
     input  wire                map_needs_host,
+    input  wire                map_root,
+    input  wire                map_parent,
     input  wire                map_reduces,
     input  wire                map_spreads,
     input  wire                map_barrier,
@@ -143,9 +145,10 @@ module inc_frame_entry #(
     output wire [7:0]          opcode,
     output wire [31:0]         ext,
     output wire                up,
-    output wire                reduces,
     output wire                spreads,
-    output wire [MASK_W-1:0]   parent_mask,
+    output wire                root,           // neither a Reduce nor a Broadcast, and without a parent
+    output wire                from_parent,
+    output wire [MASK_W-1:0]   self,
     output wire                ranged,
     output wire [23:0]         psn,
     output wire [1:0]          dtype,
@@ -186,6 +189,14 @@ module inc_frame_entry #(
             assign {ent_group, ask_group} = 2'd0;
         end
     endgenerate
+    genvar e;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
+            localparam [EP_W-1:0] E = e;
+            assign self[e] = ei[EP_W-1:0] == E;
+        end
+    endgenerate
+
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
     wire               ent_live  = live_wide[{1'b0, ent_group}];
     wire [FRAME_W-1:0] ent_frame = {ent_bypass, ent_foreign, ent_ei, ent_host, ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long,
@@ -201,14 +212,14 @@ module inc_frame_entry #(
             assign psn      = ent_psn;
             assign dtype    = ent_dtype;
             assign view     = {1'b0, 1'b0, 2'd0, psn, {3{24'd0}}, 1'b1, 6'd0, ent_up, ent_down, ent_ackable, ent_whole,
-                               reduces, spreads, ent_function, dtype, ent_in_mask, ent_out_mask, ent_ack_mask, parent_mask};
+                               ent_collective == REDUCE, spreads, ent_function, dtype, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask};
             assign ei       = ent_ei;
             assign opcode   = ent_opcode;
             assign ext      = ent_ext;
             assign up       = ent_up;
-            assign reduces  = ent_collective == REDUCE;
             assign spreads  = ent_collective == BROADCAST;
-            assign parent_mask = ent_parent_mask;
+            assign root     = ent_collective != REDUCE && ent_collective != BROADCAST && ent_parent_mask == {MASK_W{1'b0}};
+            assign from_parent = (ent_parent_mask & self) != {MASK_W{1'b0}};
             assign base     = ent_base;
             assign log2_n   = ent_log2_n;
             assign waits    = 1'b0;
@@ -226,7 +237,7 @@ module inc_frame_entry #(
 
             wire unused_in_band = &{1'b0, ent_empty, ent_in_band, ent_route_valid, ent_route_mask, ent_root_sends, ctl_busy, map_current,
                                     map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
-                                    map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
+                                    map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host, map_root, map_parent,
                                     map_reduces, map_spreads, map_barrier, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
                                     opens, opening, done, opener, clk, rst, ask_group};
         end else begin : gen_in_band
@@ -337,6 +348,7 @@ module inc_frame_entry #(
             wire [MASK_W-1:0] in_mask    = by ? ent_in_mask : in_mask_reg;
             wire [MASK_W-1:0] out_mask   = by ? ent_out_mask : out_mask_reg;
             wire [MASK_W-1:0] ack_mask   = by ? ent_ack_mask : ack_mask_reg;
+            wire [MASK_W-1:0] own_parent = by ? ent_parent_mask : parent_mask_reg;
 
             assign ei          = by ? ent_ei : ask_ei;
             assign opcode      = by ? ent_opcode : opcode_held;
@@ -344,11 +356,11 @@ module inc_frame_entry #(
             assign frame       = by ? ent_frame : frame_reg;
             assign ranged      = ranged_reg && !by;
             assign up          = ranged ? map_up : by ? ent_up : up_reg;
-            assign reduces     = ranged ? map_reduces : collective == REDUCE;
+            assign root        = ranged ? map_root : collective != REDUCE && collective != BROADCAST && own_parent == {MASK_W{1'b0}};
+            assign from_parent = ranged ? map_parent : (own_parent & self) != {MASK_W{1'b0}};
             assign spreads     = ranged ? map_spreads : collective == BROADCAST;
             assign psn         = ranged ? map_psn : by ? ent_psn : wire_psn;
             assign dtype       = ranged ? map_dtype : by ? ent_dtype : dtype_reg;
-            assign parent_mask = ranged ? map_parent_mask : by ? ent_parent_mask : parent_mask_reg;
             assign base        = by ? ent_base : base_reg;
             assign log2_n      = by ? ent_log2_n : log2_n_reg;
             assign view        = {ranged, opened_reg && !by, map_rng, psn, map_begin, map_end, map_base,
@@ -356,8 +368,8 @@ module inc_frame_entry #(
                                   map_bad_control, map_wrong_role, ranged && map_contradicts,
                                   up,
                                   ranged ? {map_down, ackable, whole} : by ? {ent_down, ent_ackable, ent_whole} : {down_reg, ackable_reg, whole_reg},
-                                  reduces, spreads, ranged ? map_function : by ? ent_function : function_reg, dtype,
-                                  ranged ? {map_in_mask, map_out_mask, map_ack_mask} : {in_mask, out_mask, ack_mask}, parent_mask};
+                                  ranged ? map_reduces : collective == REDUCE, spreads, ranged ? map_function : by ? ent_function : function_reg, dtype,
+                                  ranged ? {map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} : {in_mask, out_mask, ack_mask, own_parent}};
 
             wire unused_frame = &{1'b0, bypass, foreign, sum_ok, len_ok, tver_ok, too_long, se, pad, ce, words, plen, big_endian};
         end

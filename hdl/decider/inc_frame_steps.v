@@ -122,6 +122,8 @@ module inc_frame_steps #(
     input  wire                map_down,
     input  wire                map_ackable_any,
     input  wire                map_needs_host,
+    input  wire                map_root,
+    input  wire                map_parent,
     input  wire                map_reduces,
     input  wire                map_spreads,
     input  wire                map_barrier,
@@ -163,12 +165,11 @@ module inc_frame_steps #(
     // the frame that goes into A with s_go
     output wire                s_go,
     output wire [EI_W-1:0]     s_ei,
-    output wire [MASK_W-1:0]   s_self,
     output wire                s_data,
     output wire                s_up,
-    output wire                s_reduces,
     output wire                s_spreads,
-    output wire [MASK_W-1:0]   s_parent_mask,
+    output wire                s_root,
+    output wire                s_parent,
     output wire                s_ranged,
     output wire [23:0]         s_psn,
     output wire [1:0]          s_dtype,
@@ -350,6 +351,7 @@ module inc_frame_steps #(
     wire               s_live;         // its group was live since it was looked up first
     wire [FRAME_W-1:0] s_frame;
     wire [VIEW_W-1:0]  s_view;
+    wire [MASK_W-1:0]  s_self;
     wire [7:0]         s_opcode;
     wire [31:0]        s_ext;
     wire               a_opener;       // may open a range: younger frames wait until it is decided
@@ -373,12 +375,13 @@ module inc_frame_steps #(
         .map_current(map_current), .map_previous(map_previous), .map_opens(map_opens), .map_opens_up(map_opens_up),
         .map_bad_control(map_bad_control), .map_wrong_role(map_wrong_role), .map_contradicts(map_contradicts), .map_base(map_base),
         .map_psn(map_psn), .map_rng(map_rng), .map_begin(map_begin), .map_end(map_end), .map_up(map_up), .map_down(map_down),
-        .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_reduces(map_reduces), .map_spreads(map_spreads),
+        .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_root(map_root), .map_parent(map_parent),
+        .map_reduces(map_reduces), .map_spreads(map_spreads),
         .map_barrier(map_barrier), .map_function(map_function),
         .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
         .map_parent_mask(map_parent_mask),
         .waits(m_valid), .valid(s_valid), .ready(s_ready), .live(s_live), .ei(s_ei), .frame(s_frame), .view(s_view),
-        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
+        .opcode(s_opcode), .ext(s_ext), .up(s_up), .spreads(s_spreads), .root(s_root), .from_parent(s_parent), .self(s_self),
         .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
         .opens(a_opener), .opener(c_opener_reg), .opening(c_opening), .done(c_done)
     );
@@ -397,14 +400,6 @@ module inc_frame_steps #(
         .syn_rnr  (s_syn_rnr),
         .syn_nak  (s_syn_nak)
     );
-
-    genvar e;
-    generate
-        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
-            localparam [EP_W-1:0] E = e;
-            assign s_self[e] = s_ei[EP_W-1:0] == E;
-        end
-    endgenerate
 
     // ---- who goes ----
 
@@ -576,6 +571,7 @@ module inc_frame_steps #(
 
     // the other endpoint of its pair
     wire [MASK_W-1:0] b_sibling;
+    genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_sibling
             if ((e ^ 1) < MASK_W) begin : gen_two

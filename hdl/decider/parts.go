@@ -139,7 +139,7 @@ func (p FrameEntry) Module() (*graph.Module, error) {
 		Ports: append(ports,
 			leaf.Out("waits", 1), leaf.Out("valid", 1), leaf.In("ready", 1), leaf.Out("live", 1), leaf.Out("ei", p.EIW),
 			leaf.Out("frame", d.frameBits()), leaf.Out("view", d.viewBits()),
-			leaf.Out("opcode", 8), leaf.Out("ext", 32), leaf.Out("up", 1), leaf.Out("reduces", 1), leaf.Out("spreads", 1), leaf.Out("parent_mask", p.MaskW),
+			leaf.Out("opcode", 8), leaf.Out("ext", 32), leaf.Out("up", 1), leaf.Out("spreads", 1), leaf.Out("root", 1), leaf.Out("from_parent", 1), leaf.Out("self", p.MaskW),
 			leaf.Out("ranged", 1), leaf.Out("psn", 24), leaf.Out("dtype", 2), leaf.Out("base", p.SlotW), leaf.Out("log2_n", 5),
 			leaf.In("opens", 1), leaf.In("opener", 1), leaf.In("opening", 1), leaf.In("done", 1)),
 	}, nil
