@@ -2,9 +2,11 @@
 
 package prove
 
-// watch puts f_watched in the place of a RAM: the word at the place at is shown on the wire word.
+import "strings"
+
+// watch puts f_watched in the place of a RAM, or of a table of two ports: the word at the place at is shown on the wire word.
 func watch(module, head, instance, at, word string) Change {
-	return Change{module, head + " " + instance + " (", "f_watched" + head[len("inc_ram_1r1w"):] + " " + instance + " (.f_at(" + at + "), .f_word(" + word + "),"}
+	return Change{module, head + " " + instance + " (", "f_watched" + head[strings.Index(head, " #("):] + " " + instance + " (.f_at(" + at + "), .f_word(" + word + "),"}
 }
 
 // blocks are all blocks, in the order of the page.
@@ -18,12 +20,12 @@ func checkDuplicate() Block {
 		Name: "check_duplicate", Mode: 2, InBand: true, Keep: []string{"u_steps", "u_check", "u_work"},
 		Texts: map[string]string{m: "check_duplicate", core: "around_check_duplicate"},
 		Changes: []Change{
-			watch(m, "inc_ram_1r1w #(.WORDS(RECORDS), .BITS(EP_BITS), .ADDR_W(INDEX_W))", "u_endpoints", "f_at", "f_ep"),
+			watch(m, "inc_table #(.WORDS(RECORDS), .BITS(EP_BITS), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT))", "u_endpoints", "f_at", "f_ep"),
 			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W))", "u_done", "f_g", "f_done_now"),
 		},
 		Properties: []Property{
 			{Isolation, "an endpoint's and a group's numbers are written by their own frames and starts alone; what a frame sends and asks is of its own group", 0,
-				Change{m, ".waddr (ep_we ? c_at : init_at)", ".waddr (ep_we ? a_at : init_at)"}},
+				Change{m, "ep_we ? c_at : init_at)", "ep_we ? a_at : init_at)"}},
 			{Dropped, "a frame that is damaged or of a dead group changes nothing; one that is dropped writes no slot, number or work, and sends a gap's NAK at most", 16,
 				Change{m, "assign wr_en    = good && t_wr;", "assign wr_en    = c_leaves && t_wr;"}},
 			{Wedge, "a frame is done within 30 cycles in which its verdict is there, and whatever it needs has room or is ready", 40,
@@ -40,12 +42,12 @@ func receiveAck() Block {
 	const m = "inc_receive_ack"
 	return Block{
 		Name: "receive_ack", Keep: []string{"u_acks"}, Texts: map[string]string{m: "receive_ack"},
-		Changes: []Change{watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W))", "u_acks", "f_group", "f_mem")},
+		Changes: []Change{watch(m, "inc_table #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT))", "u_acks", "f_group", "f_mem")},
 		Properties: []Property{
 			{Isolation, "what an endpoint acknowledged is what the commits and starts of its own group make it, and that is what its group's frames are shown", 0,
 				Change{m, "raised & {MASK_W{ack_we && group_reg == ack_group}}", "raised & {MASK_W{ack_we}}"}},
 			{Dropped, "a frame that is not committed leaves every number as it was", 0,
-				Change{m, ".we    (writes || init_valid)", ".we    (writes || init_valid || ack_rd)"}},
+				Change{m, ".we    (puts || init_take)", ".we    (puts || init_take || ack_rd)"}},
 			{Wedge, "the minimum is ready STAGES + 1 cycles after every read and stays; a start waits for nothing but a commit", 0,
 				Change{m, "{age_reg[STAGES] || age_reg[STAGES-1], age_reg[STAGES-1:0] << 1}", "{age_reg[STAGES-1], age_reg[STAGES-1:0] << 1}"}},
 			{Range, "the endpoint with the minimum is one of the mask, not the frame's own, below MASK_W, and the minimum is its number", 0,
@@ -103,8 +105,8 @@ func control() Block {
 	return Block{
 		Name: "control", InBand: true, Keep: []string{"u_control"}, Texts: map[string]string{m: "control"},
 		Changes: []Change{
-			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W))", "u_ranges", "f_g", "f_range"),
-			watch(m, "inc_ram_1r1w #(.WORDS(RECORDS), .BITS(48), .ADDR_W(INDEX_W))", "u_offsets", "f_at", "f_offset"),
+			watch(m, "inc_table #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT))", "u_ranges", "f_g", "f_range"),
+			watch(m, "inc_table #(.WORDS(RECORDS), .BITS(48), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT))", "u_offsets", "f_at", "f_offset"),
 		},
 		Properties: []Property{
 			{Isolation, "a group's ranges are what its own start and its own controls make them, and an endpoint's offsets change by those of its own group alone", 0,
@@ -112,7 +114,7 @@ func control() Block {
 			{Dropped, "without a control that opens a range, or a start, no range and no offset changes", 0,
 				Change{m, ".we    (begin_reg || init)", ".we    (begin_reg || init || ctl_map)"}},
 			{Wedge, "an opening is over in 2**EP_W + 1 cycles; a start waits for nothing else", 0,
-				Change{m, "wire walk_last = walk_reg == {EP_W{1'b1}};", "wire walk_last = walk_reg == {EP_W{1'b1}} && !init_valid;"}},
+				Change{m, "wire walk_last = walk_reg == LAST[EP_W-1:0];", "wire walk_last = walk_reg == LAST[EP_W-1:0] && !init_valid;"}},
 			{Overflow, "every endpoint of a group that opens a range is told its offsets, once", 0,
 				Change{m, "walking_reg <= !walk_last;", "walking_reg <= !walk_last && walk_reg != {EP_W{1'b0}};"}},
 			{Range, "a frame belongs to one range at most, and to one kind; nobody sends in a Broadcast or hears in a Reduce who may not", 0,

@@ -95,7 +95,8 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, b *blocks) {
 		}
 		return
 	}
-	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask, Messages: leaf.Bit(p.Mode == 1)})
+	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask, Messages: leaf.Bit(p.Mode == 1),
+		OnePort: onePort(p)})
 	if p.Mode == 1 {
 		b.messages.ranges(c, b, ctl)
 	} else {
@@ -149,7 +150,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		EOFDelay: endDelay(p), Margin: parser.BeatsBehind, ECC: p.ECCAll})
 	counters := len(blockCounters(p))
 	mode := addMode(c, p, model.AddrBits, counters)
-	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
+	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d),
+		OnePort: onePort(p)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
 		Park: leaf.Bit(p.Park)})
@@ -318,6 +320,11 @@ func (b *blocks) judge(c *graph.Composite) {
 	c.LinkAs(b.slots, "acks_", b.acks, "init_")
 	c.Connect(b.slots.Pin("init_psn"), b.acks.Pin("init_psn"))
 	c.Connect(b.acks.Pin("init_take"), b.slots.Pin("acks_take"))
+	if _, ok := b.decide.Module.Port("ack_waits"); ok {
+		c.Connect(b.acks.Pin("init_waits"), b.decide.Pin("ack_waits"))
+	} else {
+		c.Open(b.acks.Pin("init_waits"), "a memory of two ports has room for a start")
+	}
 }
 
 // add connects what adds payloads.
@@ -455,8 +462,13 @@ func decides(p params.Params, counters int) decider.Decider {
 	d := p.Derived()
 	return decider.Decider{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible), Halves: leaf.Bit(d.HasWide), Groups: p.Groups,
-		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Park: leaf.Bit(p.Park), Counters: counters}
+		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Park: leaf.Bit(p.Park), OnePort: onePort(p),
+		Counters: counters}
 }
+
+// onePort is 1 if what is acknowledged and what a frame is decided by are in memories of one port: with the block of Mode II, which lets a
+// start have its turn.
+func onePort(p params.Params) int { return leaf.Bit(p.Technology == params.ASIC && p.Mode == 2) }
 
 // addModeII adds the block that decides in Mode II.
 func addModeII(c *graph.Composite, p params.Params, counters int) modeBlocks {

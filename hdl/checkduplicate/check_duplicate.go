@@ -22,6 +22,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	common := decider.Decider(p)
 	rules := common.Rules("inc_check_duplicate", 2, 23)
 	common.CountGroups(rules)
+	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -34,7 +35,12 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
-	memory, err := ram.RAM{Words: max(at.Words(), 2), Bits: 49, AddrW: at.IndexW()}.Module()
+	endpoints := ram.Table{Words: max(at.Words(), 2), Bits: 49, AddrW: at.IndexW(), OnePort: p.OnePort}
+	table, err := endpoints.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(common.GroupBits()), Bits: 24, AddrW: common.GroupBits()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
@@ -52,13 +58,16 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW},
 			{Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "TREE", Value: p.Tree},
-			{Name: "HALVES", Value: p.Halves}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
+			{Name: "HALVES", Value: p.Halves}, {Name: "GROUPS", Value: p.Groups}, {Name: "ONE_PORT", Value: p.OnePort},
+			{Name: "COUNTERS", Value: p.Counters},
 		},
 		Ports: slices.Concat(
 			[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("cfg_gap_nak", 1)},
 			p.parkPorts(),
+			[]graph.Port{leaf.Out("holds", 1)},
 			common.FramePorts(frameNames()...),
 			common.AckPorts(),
+			[]graph.Port{leaf.In("ack_waits", 1)},
 			common.VerdictPorts(),
 			common.SlotPorts(),
 			[]graph.Port{leaf.In("init_valid", 1), leaf.Out("init_take", 1), leaf.In("init_ei", p.EIW), leaf.In("init_psn", 24)},
@@ -67,10 +76,10 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			[]graph.Port{leaf.Out("count", p.Counters)},
 		),
 		Memories: []graph.Memory{
-			{Path: "u_endpoints", Words: max(at.Words(), 2), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
+			endpoints.At("u_endpoints", "state"),
 			{Path: "u_done", Words: leaf.Pow2(common.GroupBits()), Bits: 24, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{ahead, least, memory, index},
+		Submodules: []*graph.Module{ahead, least, table, memory, index},
 	}
 	if p.Park != 0 {
 		module.Memories = append(module.Memories,
@@ -84,8 +93,7 @@ func (p CheckDuplicate) parkPorts() []graph.Port {
 	if p.Park == 0 {
 		return nil
 	}
-	return slices.Concat([]graph.Port{leaf.In("cfg_park_rnr", 1), leaf.In("cfg_park_timer", 5)}, decider.Decider(p).ParkPorts(),
-		[]graph.Port{leaf.Out("holds", 1)})
+	return slices.Concat([]graph.Port{leaf.In("cfg_park_rnr", 1), leaf.In("cfg_park_timer", 5)}, decider.Decider(p).ParkPorts())
 }
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.

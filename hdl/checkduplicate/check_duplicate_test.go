@@ -77,6 +77,7 @@ type bench struct {
 	start    int    // of the payload of the oldest frame in the packet buffer
 	steps    uint64 // counters that step in the next cycle
 	ackWait  int    // cycles from ack_rd to ack_ready, 3 or more
+	acksWait bool   // a start waits there now and then
 	ackAge   int    // cycles since ack_rd
 	asked    *frame // whose acknowledgements were read
 	readAge  int    // cycles since ctl_rd
@@ -298,6 +299,7 @@ func (b *bench) driveAcks() {
 	show("picked", pick, b.ackAge >= 1)
 	ready := b.ackAge >= b.ackWait
 	b.SetBool("ack_ready", ready)
+	b.SetBool("ack_waits", b.acksWait && b.rng.IntN(8) == 0)
 	least := uint64(0) // the endpoint, one-hot
 	for _, e := range members(mask &^ self) {
 		ep := b.m.ep[group<<b.p.EPW|e]
@@ -451,6 +453,7 @@ func (b *bench) looks() {
 			require.Equal(t, g.slot(psn), at)
 		}
 	}
+	require.False(b.t, b.Is("ack_rd") && b.Is("ack_waits"), "a start has no turn")
 	if b.Is("ack_rd") {
 		f := b.first(func(f *frame) bool { return f.asked })
 		require.NotNil(t, f)
@@ -913,12 +916,19 @@ func (b *bench) acks(f *frame) {
 	}
 }
 
+// onePort has the state of endpoints in a memory of one port.
+func onePort(p checkduplicate.CheckDuplicate) checkduplicate.CheckDuplicate {
+	p.OnePort = 1
+	return p
+}
+
 // TestAgainstModel: thousands of frames of every kind against the rules of docs/engine.md, frame by frame: counters, frames to be made, work,
 // speculation, slot words; groups start again meanwhile.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]checkduplicate.CheckDuplicate{"in place": mini(), "in place, one group": oneGroup(), "tree": tree(), "tree, one group": wideTree(),
-		"tree of one pair": couple(), "in-band": inBand(mini()), "in-band, one group": inBand(oneGroup()), "in-band, tree": inBand(wideTree())} {
+		"tree of one pair": couple(), "in-band": inBand(mini()), "in-band, one group": inBand(oneGroup()), "in-band, tree": inBand(wideTree()),
+		"one port": onePort(mini()), "one port, in-band": onePort(inBand(mini()))} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, steps{p})
@@ -930,6 +940,7 @@ func TestAgainstModel(t *testing.T) {
 				b.ready, b.room = pace([]int{100, 70, 30}[b.rng.IntN(3)]), pace([]int{100, 70, 30}[b.rng.IntN(3)])
 				b.next = b.random
 				b.ackWait = 3 + int(seed)%3
+				b.acksWait = p.OnePort != 0 && seed%2 == 1
 				for g := range p.Groups {
 					b.configure(g)
 				}
@@ -1024,7 +1035,7 @@ func (b *bench) play(frames ...func() *frame) []uint64 {
 // in-band groups too.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]checkduplicate.CheckDuplicate{"in place": mini(), "tree": tree(), "in-band": inBand(mini())} {
+	for name, p := range map[string]checkduplicate.CheckDuplicate{"in place": mini(), "tree": tree(), "in-band": inBand(mini()), "one port": onePort(mini())} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			timing(t, p)
@@ -1243,4 +1254,34 @@ func TestStartedUnderAFrame(t *testing.T) {
 	require.True(t, g.live)
 	require.Equal(t, 2, b.counts["DROP_GROUP_DISABLED"])
 	require.Equal(t, 2, b.counts["AGG"], "the next frame finds the state of the start")
+}
+
+// TestStartHasItsTurn: with one port a group starts beside frames of another that come without a pause; no endpoint of it waits for more than
+// two cycles, and all of them together cost the frames no more than two cycles each.
+func TestStartHasItsTurn(t *testing.T) {
+	t.Parallel()
+	p := onePort(mini())
+	b := quiet(t, rig.Lib(t, steps{p}), p, 1)
+	n := 0
+	b.next = func() *frame { n++; return b.data(n % 2) }
+	for range 40 {
+		b.cycle()
+	}
+	g := b.m.groups[1]
+	g.live, g.starting, g.fenced, g.inited = false, true, true, 0
+	waits, turns, done, begun := 0, 0, b.done, b.Now()
+	for !g.live {
+		b.cycle()
+		switch {
+		case b.Is("init_take"):
+			waits = 0
+		case b.Is("init_valid"):
+			waits++
+			turns++
+		}
+		require.LessOrEqual(t, waits, 2)
+	}
+	require.Greater(t, turns, 2, "nobody was in the way")
+	took := int(b.Now() - begun)
+	require.GreaterOrEqual(t, b.done-done, (took-2*(1<<p.EPW)-2)/2)
 }

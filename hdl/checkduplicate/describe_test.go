@@ -32,6 +32,7 @@ func TestDescription(t *testing.T) {
 	legal := []graph.Describer{
 		mini(),
 		inBand(mini()),
+		onePort(mini()),
 		// one group, of one endpoint, two slots
 		cd{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5, Counters: counters},
 		cd{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Halves: 1, Groups: 1, PktW: 8, ICRC: 1, Counters: counters},
@@ -50,6 +51,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *cd) { p.Tree = -1 }), Params: []graph.Param{{Name: "TREE", Value: -1}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.Halves = 2 }), Params: []graph.Param{{Name: "HALVES", Value: 2}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.SlotW = 24 }), Params: []graph.Param{{Name: "SLOT_W", Value: 24}}, Rule: slot},
+		{Leaf: with(func(p *cd) { p.OnePort = 2 }), Params: []graph.Param{{Name: "ONE_PORT", Value: 2}}, Rule: "ONE_PORT must be 0 or 1"},
 	})
 }
 

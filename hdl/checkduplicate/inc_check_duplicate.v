@@ -23,6 +23,9 @@
 //   state       per endpoint {ePSN, msn, nakSent}, per group `done`; set by init_* while no frame is being written;
 //               a frame that was looked at before its group was live is dropped, however late its verdict; a group that dies in the cycle
 //               of a decision is still alive for it
+//   one port    with ONE_PORT endpoints' state is in a memory of one port: what is written in the cycle of a read goes in in the next one, in
+//               which nothing is read. init_take waits for both. In the cycle after one in which it had to wait, no frame leaves A (holds);
+//               in one with ack_waits none leaves B. So a start costs the frames on their way a few cycles, and never waits for a pause
 //   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of a frame of a range is a group's PSN
 `ifdef INC_PARK
 //   parking     a frame of a parked group (grp_parked) finds no slot: new data is dropped, and answered with an RNR NAK. While park_valid
@@ -53,6 +56,8 @@ module inc_check_duplicate #(
     parameter HALVES   = 0,
     // number of groups; the table of endpoints has room for MASK_W of each
     parameter GROUPS   = 2,
+    // 1: the state of endpoints is in a memory of one port
+    parameter ONE_PORT = 0,
     // number of counters
     // contract: parameter 2
     parameter COUNTERS = 46
@@ -71,8 +76,10 @@ module inc_check_duplicate #(
     input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
     output wire                park_take,
     output wire                park_drained,
-    output wire                holds,
 `endif
+
+    // no frame goes into A, none out of it
+    output wire                holds,
 
     // the frame, in inc_frame_steps: the one that goes into A with s_go
     input  wire                s_go,
@@ -210,6 +217,8 @@ module inc_check_duplicate #(
     output wire                ack_lift,
     output wire [23:0]         ack_psn,
     output wire [23:0]         ack_msn,
+    // a start waits there for a cycle without ack_rd
+    input  wire                ack_waits,
 
     // its verdict, from the packet buffer
     input  wire                vrd_valid,
@@ -315,6 +324,9 @@ module inc_check_duplicate #(
         if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_check_duplicate: GROUPS must be 1 to 2**(EI_W - EP_W)");
         end
+        if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
+            $error("inc_check_duplicate: ONE_PORT must be 0 or 1");
+        end
     endgenerate
 `endif
 
@@ -402,7 +414,14 @@ module inc_check_duplicate #(
     reg  [EP_BITS-1:0]   n_ep;
     reg  [23:0]          n_done;
 
-    assign init_take = init_valid && !ep_we && !done_we;
+    // with ONE_PORT: what is written waits for a read that comes with it
+    wire                 delays = ONE_PORT != 0 && rd_en;
+    wire                 ep_late;
+    wire [INDEX_W-1:0]   late_at;
+    wire [EP_BITS-1:0]   late_ep;
+    wire                 init_waits;   // it had to wait
+
+    assign init_take = init_valid && !ep_we && !done_we && !ep_late && !delays;
 
     // where they lie; a start offers numbers that no endpoint has, and what is written for those is not kept
     wire [INDEX_W-1:0]   a_at, c_at, init_at;
@@ -414,15 +433,42 @@ module inc_check_duplicate #(
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_init_index (
         .ei(init_ei), .index(init_at), .present(init_there));
 
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(EP_BITS), .ADDR_W(INDEX_W)) u_endpoints (
+    inc_table #(.WORDS(RECORDS), .BITS(EP_BITS), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_endpoints (
         .clk   (clk),
-        .we    (ep_we ? c_there : init_take && init_there),
-        .waddr (ep_we ? c_at : init_at),
-        .wdata (ep_we ? n_ep : {1'b0, 24'd0, init_psn}),
+        .we    (ep_late || (ep_we ? c_there && !delays : init_take && init_there)),
+        .waddr (ep_late ? late_at : ep_we ? c_at : init_at),
+        .wdata (ep_late ? late_ep : ep_we ? n_ep : {1'b0, 24'd0, init_psn}),
         .re    (rd_en),
         .raddr (a_at),
         .rdata (ram_ep)
     );
+    generate
+        if (ONE_PORT != 0) begin : gen_late
+            reg               late_reg, waits_reg;
+            reg [INDEX_W-1:0] at_reg;
+            reg [EP_BITS-1:0] ep_reg;
+            always @(posedge clk) begin
+                late_reg  <= ep_we && c_there && rd_en;
+                waits_reg <= init_valid && !init_take;
+                at_reg    <= c_at;
+                ep_reg    <= n_ep;
+                if (rst) begin
+                    late_reg  <= 1'b0;
+                    waits_reg <= 1'b0;
+                end
+            end
+            assign ep_late    = late_reg;
+            assign late_at    = at_reg;
+            assign late_ep    = ep_reg;
+            assign init_waits = waits_reg;
+        end else begin : gen_at_once
+            assign ep_late    = 1'b0;
+            assign late_at    = {INDEX_W{1'b0}};
+            assign late_ep    = {EP_BITS{1'b0}};
+            assign init_waits = 1'b0;
+        end
+    endgenerate
+
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_done (
         .clk   (clk),
         .we    (done_we || init_take),
@@ -456,7 +502,7 @@ module inc_check_duplicate #(
         end
     end
 
-    assign c_free = 1'b1;
+    assign c_free = !ack_waits;
 
     // who writes what A reads: the frame that will be in C, or the one that leaves it
     reg  [SLOT_W-1:0] c_slot;
@@ -1022,7 +1068,8 @@ module inc_check_duplicate #(
         .rdata ({k_mask, k_last})
     );
 
-    assign holds        = park_valid && !k_opened;
+    wire k_holds        = park_valid && !k_opened;
+    assign holds        = k_holds || init_waits;
     assign k_reads      = k_state == K_READ;
     assign k_asks       = k_state == K_ASK;
     assign park_take    = k_state == K_SAY;
@@ -1039,7 +1086,7 @@ module inc_check_duplicate #(
             k_opened <= 1'b0;
         end
         case (k_state)
-            K_IDLE:  k_state <= holds && !b_valid && !c_valid && !l_valid ? K_READ : K_IDLE;
+            K_IDLE:  k_state <= k_holds && !b_valid && !c_valid && !l_valid ? K_READ : K_IDLE;
             K_READ:  k_state <= K_ASK;
             K_ASK:   k_state <= K_WAIT;
             K_WAIT:  k_state <= ack_ready ? K_LOOK : K_WAIT;
@@ -1053,6 +1100,9 @@ module inc_check_duplicate #(
             l_valid  <= 1'b0;
         end
     end
+
+`else
+    assign holds = init_waits;
 
 `endif
     // ---- counters, a cycle later: exactly one of the drops, or the actions. t_count still stands then, and that it counts comes late ----

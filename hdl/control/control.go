@@ -24,6 +24,8 @@ type Control struct {
 	Groups int
 	// DTypes and Ops: element types and operations that there are, bit i for code i.
 	DTypes, Ops int
+	// OnePort: 1 if what is kept of groups and endpoints is in memories of one port, else 0; not in Mode I.
+	OnePort int
 	// Messages: 1 in Mode I, whose ranges are of messages and need no offsets, else 0.
 	Messages int
 }
@@ -34,6 +36,7 @@ func (p Control) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.DTypes < 1 || p.DTypes > 15 || p.Ops < 1 || p.Ops > 7, "DTYPES must be 1 to 15 and OPS 1 to 7")
+	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -53,26 +56,33 @@ func (p Control) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_control: %w", err)
 	}
-	memory, err := ram.RAM{Words: max(at.Words(), 2), Bits: 48, AddrW: at.IndexW()}.Module()
+	word := 2 + 24 + ranges*(p.MaskW+32+24+1)
+	memory, err := ram.RAM{Words: groups, Bits: word, AddrW: leaf.IndexBits(groups)}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_control: %w", err)
 	}
 	submodules := []*graph.Module{memory}
-	memories := []graph.Memory{{Path: "u_ranges", Words: groups, Bits: 2 + 24 + ranges*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"}}
+	memories := []graph.Memory{{Path: "u_ranges", Words: groups, Bits: word, Role: "state", Module: "inc_ram_1r1w"}}
 	if p.Messages == 0 {
-		memories = append(memories, graph.Memory{Path: "u_offsets", Words: max(at.Words(), 2), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
-		submodules = append(submodules, index)
+		kept := ram.Table{Words: groups, Bits: word, AddrW: leaf.IndexBits(groups), OnePort: p.OnePort}
+		offsets := ram.Table{Words: max(at.Words(), 2), Bits: 48, AddrW: at.IndexW(), OnePort: p.OnePort}
+		table, err := offsets.Module()
+		if err != nil {
+			return nil, fmt.Errorf("inc_control: %w", err)
+		}
+		memories = []graph.Memory{kept.At("u_ranges", "state"), offsets.At("u_offsets", "state")}
+		submodules = []*graph.Module{table, index}
+		if p.OnePort != 0 {
+			latency = "2 cycles, opening a range 2 * MASK_W + 3"
+		}
+	}
+	params := []graph.Param{{Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "GROUPS", Value: p.Groups}}
+	if p.Messages == 0 {
+		params = append(params, graph.Param{Name: "ONE_PORT", Value: p.OnePort})
 	}
 	return &graph.Module{
 		Name: "inc_control", Block: "Control", Source: source, Latency: latency, Purpose: purpose,
-		Params: []graph.Param{
-			{Name: "EP_W", Value: p.EPW},
-			{Name: "EI_W", Value: p.EIW},
-			{Name: "MASK_W", Value: p.MaskW},
-			{Name: "GROUPS", Value: p.Groups},
-			{Name: "DTYPES", Value: p.DTypes},
-			{Name: "OPS", Value: p.Ops},
-		},
+		Params:     append(params, graph.Param{Name: "DTYPES", Value: p.DTypes}, graph.Param{Name: "OPS", Value: p.Ops}),
 		Ports:      p.ports(),
 		Memories:   memories,
 		Submodules: submodules,

@@ -22,7 +22,7 @@ func TestDescription(t *testing.T) {
 		arithmetic = "DTYPES must be 1 to 15 and OPS 1 to 7"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(), messages(),
+		base, single(), messages(), onePort(base), onePort(single()),
 		// one endpoint; as many as there are indices; two; many
 		change(func(p *control.Control) { p.EPW, p.EIW, p.MaskW, p.Groups, p.DTypes, p.Ops = 1, 1, 1, 1, 15, 7 }),
 		change(func(p *control.Control) { p.EPW, p.EIW, p.MaskW, p.Groups = 1, 3, 2, 4 }),
@@ -35,6 +35,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: change(func(p *control.Control) { p.EPW, p.MaskW = 0, 1 }),
 			Params: []graph.Param{{Name: "EP_W", Value: 0}, {Name: "MASK_W", Value: 1}}, Rule: groups},
 		{Leaf: change(func(p *control.Control) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: mask},
+		{Leaf: change(func(p *control.Control) { p.OnePort = 2 }), Params: param("ONE_PORT", 2), Rule: "ONE_PORT must be 0 or 1"},
 		{Leaf: change(func(p *control.Control) { p.DTypes = 0 }), Params: param("DTYPES", 0), Rule: arithmetic},
 		{Leaf: change(func(p *control.Control) { p.DTypes = 16 }), Params: param("DTYPES", 16), Rule: arithmetic},
 		{Leaf: change(func(p *control.Control) { p.Ops = 0 }), Params: param("OPS", 0), Rule: arithmetic},

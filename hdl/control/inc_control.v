@@ -31,6 +31,9 @@
 //               none comes between ctl_map of a frame that may open a range and ctl_open
 //   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 2, the new range from a ctl_rd in cycle 2**EP_W + 3 on; off_*
 //               tell the new range's offsets, one number of the group a cycle in cycles 3 to 2**EP_W + 2
+//   one port    with ONE_PORT the words are in memories of one port. An opening goes through MASK_W numbers, one in two cycles: ctl_busy in cycles
+//               1 to 2 * MASK_W + 2, the new range from a ctl_rd in cycle 2 * MASK_W + 3 on, off_* in every other cycle from 4 on. init waits
+//               while ctl_rd is high. In the cycle after one in which it had to, ctl_busy is high too; a range may be opened in it
 //   numbers     those of MASK_W and more are no endpoint's: their offsets are not kept, what off_in, off_out and map_* say of them means nothing
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
 //               begins at init_psn; taken in every cycle without ctl_busy
@@ -57,6 +60,11 @@ module inc_control #(
     parameter MASK_W = 5,
     // number of groups
     parameter GROUPS = 2,
+`ifdef INC_MESSAGE_RANGES
+`else
+    // 1: what is kept of groups and endpoints is in memories of one port
+    parameter ONE_PORT = 0,
+`endif
     // element types and operations that there are, bit i for code i
     parameter DTYPES = 8,
     parameter OPS    = 1
@@ -174,6 +182,12 @@ module inc_control #(
         if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
             $error("inc_control: MASK_W must be at most 2**EP_W");
         end
+`ifdef INC_MESSAGE_RANGES
+`else
+        if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
+            $error("inc_control: ONE_PORT must be 0 or 1");
+        end
+`endif
         if (DTYPES < 1 || DTYPES > 15 || OPS < 1 || OPS > 7) begin : gen_bad_arithmetic
             $error("inc_control: DTYPES must be 1 to 15 and OPS 1 to 7");
         end
@@ -286,6 +300,9 @@ module inc_control #(
     reg  walking_reg;                  // walk_reg is read
     reg  at_valid_reg;                 // at_reg is shown
     reg  put_valid_reg;                // put_reg is written
+    reg  turn_reg;                     // with one port: walk_reg was read in the cycle before
+    reg  waits_reg;                    // with one port: a start had to wait
+    wire walk_reads = walking_reg && !turn_reg;
 
     wire [RANGE_W-1:0] cur_word   = {cur_route, cur_imm, cur_first, cur_valid};
     wire [1:0]         next_rng   = cur_rng + {1'b0, cur_valid};
@@ -294,10 +311,10 @@ module inc_control #(
     wire [24:0]        next_last  = {cur_last, 1'b1} + {4'd0, ent_ext[19:0], 1'b1};
     wire [23:0]        next_in;
     wire [23:0]        next_out;
-    wire               init       = init_valid && !busy_reg;
+    wire               init       = init_valid && !busy_reg && !(ONE_PORT != 0 && ctl_rd);
 
     // With no range the word is that of a range of one PSN before the first: what comes next is then computed as ever.
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W)) u_ranges (
+    inc_table #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_ranges (
         .clk   (clk),
         .we    (begin_reg || init),
         .waddr (begin_reg ? group : init_group),
@@ -320,12 +337,12 @@ module inc_control #(
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_off_index (
         .ei(off_ei), .index(off_at), .present(off_there));
 
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(48), .ADDR_W(INDEX_W)) u_offsets (
+    inc_table #(.WORDS(RECORDS), .BITS(48), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_offsets (
         .clk   (clk),
         .we    (off_we && off_there),
         .waddr (off_at),
         .wdata ({off_out, off_in}),
-        .re    (ctl_rd || walking_reg),
+        .re    (ctl_rd || walk_reads),
         .raddr (walking_reg ? walk_at : ctl_at),
         .rdata ({cur_out, cur_in})
     );
@@ -550,7 +567,10 @@ module inc_control #(
 
     // ---- open: the group's word first, then endpoint by endpoint ----
 
-    wire walk_last = walk_reg == {EP_W{1'b1}};
+    // With one port each number is read in one cycle, and one that was read before is written in the next.
+    localparam [EP_W:0] LAST = ONE_PORT != 0 ? MASK_W[EP_W:0] - {{EP_W{1'b0}}, 1'b1} : {1'b0, {EP_W{1'b1}}};
+    wire walk_last = walk_reg == LAST[EP_W-1:0];
+    wire walk_goes = walking_reg && (ONE_PORT == 0 || turn_reg);
     // who sends and who hears in the range that ends, from the endpoint on that is written; before the first range all do
     reg  [MASK_W-1:0] sent_reg;
     reg  [MASK_W-1:0] heard_reg;
@@ -564,20 +584,27 @@ module inc_control #(
     always @(posedge clk) begin
         begin_reg     <= ctl_open;
         at_reg        <= walk_reg;
-        at_valid_reg  <= walking_reg;
+        at_valid_reg  <= walk_goes;
         put_reg       <= at_reg;
         put_valid_reg <= at_valid_reg;
-        sent_reg      <= put_valid_reg ? sent_more[MASK_W:1] : cur_sends | {MASK_W{!cur_valid}};
-        heard_reg     <= put_valid_reg ? heard_more[MASK_W:1] : cur_hears | {MASK_W{!cur_valid}};
+        turn_reg      <= ONE_PORT != 0 && walk_reads;
+        waits_reg     <= ONE_PORT != 0 && init_valid && !init;
+        if (begin_reg) begin
+            sent_reg  <= cur_sends | {MASK_W{!cur_valid}};
+            heard_reg <= cur_hears | {MASK_W{!cur_valid}};
+        end else if (put_valid_reg) begin
+            sent_reg  <= sent_more[MASK_W:1];
+            heard_reg <= heard_more[MASK_W:1];
+        end
         if (ctl_open) begin
             busy_reg    <= 1'b1;
             walking_reg <= 1'b1;
             walk_reg    <= {EP_W{1'b0}};
         end else begin
-            if (walking_reg) begin
+            if (walk_goes) begin
                 walk_reg    <= walk_reg + {{(EP_W-1){1'b0}}, 1'b1};
                 walking_reg <= !walk_last;
-            end else if (!at_valid_reg) begin
+            end else if (!walking_reg && !at_valid_reg) begin
                 busy_reg    <= 1'b0;
             end
         end
@@ -592,6 +619,8 @@ module inc_control #(
             walking_reg   <= 1'b0;
             at_valid_reg  <= 1'b0;
             put_valid_reg <= 1'b0;
+            turn_reg      <= 1'b0;
+            waits_reg     <= 1'b0;
         end
     end
 
@@ -599,7 +628,7 @@ module inc_control #(
     assign next_in  = in_reg + (sent_reg[0] ? 24'd0 : ~{4'd0, packets_reg});
     assign next_out = out_reg + (heard_reg[0] ? 24'd0 : ~{4'd0, packets_reg});
 
-    assign ctl_busy  = busy_reg;
+    assign ctl_busy  = busy_reg || waits_reg;
     assign init_take = init;
     assign off_we    = put_valid_reg || init;
     assign off_ei    = put_valid_reg ? put_ei : init_ei;

@@ -43,6 +43,8 @@ type Decider struct {
 	InBand int
 	// Park: 1 if groups can be parked, else 0.
 	Park int
+	// OnePort: 1 if Mode II's state of endpoints is in a memory of one port, else 0.
+	OnePort int
 	// Counters: number of counters.
 	Counters int
 }

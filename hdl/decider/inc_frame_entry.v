@@ -17,7 +17,7 @@
 //               contradicts the range}, {up, down, ackable, whole}, Reduce, Broadcast, function, type, masks of in, out, ACKs, parent}
 //   opener      a control of an in-band group keeps younger frames out in the cycle in which it goes. `opens` says in the next whether it may
 //               open a range. Then it is held here until it is `done`, or has opened its range (`opening`), after which it comes again,
-//               from ctl_rd on, when ctl_busy is low. Of other frames that are done `opener` is low
+//               from ctl_rd on, when ctl_busy is low. Of other frames that are done `opener` is low. No frame comes while ctl_busy is high
 //   live        the frame's group was live whenever Control was asked
 //   reset       empty
 //   not done    knows no state of groups and endpoints
@@ -274,17 +274,18 @@ module inc_frame_entry #(
             // what is held goes; whether what comes may go by is known later
             wire goes     = state_reg == M_SHOW && ready;
             wire empties  = free || (goes && !control_reg);
-            wire take     = ent_valid && empties;
+            wire offered  = ent_valid && !ctl_busy;    // none comes while Control has no turn for it
+            wire take     = offered && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
             // its range is read before it is known whether it comes, and whether it has one
-            wire looks    = ent_valid && (free || (state_reg == M_SHOW && !control_reg));
+            wire looks    = offered && (free || (state_reg == M_SHOW && !control_reg));
 
             assign ent_pop  = take;
             assign ctl_rd   = looks || again;
             assign ctl_map  = state_reg == M_MAP;
             assign ctl_ei   = again ? ask_ei : ent_ei;
             assign waits    = state_reg != M_EMPTY;
-            assign valid    = state_reg == M_SHOW || (by && ent_valid && !by_range);
+            assign valid    = state_reg == M_SHOW || (by && offered && !by_range);
             assign live     = by ? ent_live : live_reg;
 
             assign ask_psn         = wire_psn;

@@ -11,6 +11,9 @@
 //               cycle after it
 //   throughput  a read, or a write of what was read, in a cycle
 //   stall       none; init waits while ack_we or ack_lift is high
+//   one port    with ONE_PORT the words are in a memory of one port, and two ack_rd are two cycles apart at least. An ack_we that comes with
+//               an ack_rd is written in the next cycle. init waits for that too, and while ack_rd is high; in the cycle after one in which it
+//               had to wait init_waits is high, and no ack_rd comes
 //   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
 //   commit      ack[self] = serial maximum of itself and ack_psn, at a distance of 2**23 itself; where it does not fall, its MSN is ack_msn
 //   lift        every ack of the group = serial maximum of itself and ack_psn; the MSNs stay
@@ -29,7 +32,9 @@ module inc_receive_ack #(
     // number of groups
     parameter GROUPS = 2,
     // register stages of the minimum's tree, 1 to 4; with one more than it has levels, all that is read stands in registers first
-    parameter STAGES = 2
+    parameter STAGES = 2,
+    // 1: the words are in a memory of one port
+    parameter ONE_PORT = 0
 ) (
     input  wire                                   clk,
     input  wire                                   rst,
@@ -39,6 +44,8 @@ module inc_receive_ack #(
     output wire                                   init_take,
     input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] init_group,
     input  wire [23:0]                            init_psn,
+    // it had to wait
+    output wire                                   init_waits,
 
     // look
     input  wire                                   ack_rd,
@@ -81,6 +88,9 @@ module inc_receive_ack #(
         if (STAGES < 1 || STAGES > 4) begin : gen_bad_stages
             $error("inc_receive_ack: STAGES must be 1 to 4");
         end
+        if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
+            $error("inc_receive_ack: ONE_PORT must be 0 or 1");
+        end
     endgenerate
 `endif
 
@@ -95,14 +105,20 @@ module inc_receive_ack #(
     reg  [48*MASK_W-1:0] held_reg;
 
     wire writes = ack_we || ack_lift;
+    // with ONE_PORT: a commit waits for the read that came with it, whose endpoints and group that were
+    wire              delays = ONE_PORT != 0 && ack_rd;
+    wire              late;
+    wire [MASK_W-1:0] late_raised;
+    wire [GRP_W-1:0]  late_group;
+    wire              puts = late || (writes && !delays);
 
-    assign init_take = init_valid && !writes;
+    assign init_take = init_valid && !writes && !late && !delays;
 
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W)) u_acks (
+    inc_table #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_acks (
         .clk   (clk),
-        .we    (writes || init_valid),
-        .waddr (writes ? group_reg : init_group),
-        .wdata (writes ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
+        .we    (puts || init_take),
+        .waddr (late ? late_group : writes ? group_reg : init_group),
+        .wdata (puts ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
         .re    (ack_rd),
         .raddr (ack_group),
         .rdata (word_read)
@@ -121,6 +137,33 @@ module inc_receive_ack #(
         held_reg <= word;
     end
 
+    generate
+        if (ONE_PORT != 0) begin : gen_late
+            reg              late_reg, waits_reg;
+            reg [MASK_W-1:0] raised_reg;
+            reg [GRP_W-1:0]  of_reg;
+            always @(posedge clk) begin
+                late_reg   <= ack_we && ack_rd;
+                waits_reg  <= init_valid && !init_take;
+                raised_reg <= raised;
+                of_reg     <= group_reg;
+                if (rst) begin
+                    late_reg  <= 1'b0;
+                    waits_reg <= 1'b0;
+                end
+            end
+            assign late        = late_reg;
+            assign late_raised = raised_reg;
+            assign late_group  = of_reg;
+            assign init_waits  = waits_reg;
+        end else begin : gen_at_once
+            assign late        = 1'b0;
+            assign late_raised = {MASK_W{1'b0}};
+            assign late_group  = {GRP_W{1'b0}};
+            assign init_waits  = 1'b0;
+        end
+    endgenerate
+
     // ---- one endpoint of the word ----
 
     function [47:0] pick(input [48*MASK_W-1:0] words, input [MASK_W-1:0] who);
@@ -138,14 +181,20 @@ module inc_receive_ack #(
 
     // ---- commit: every endpoint is compared, as for a lift, so that none has to be chosen first ----
 
+    // held_reg still has the word of a commit that is late, fresh_word_reg what it brings
+    wire [MASK_W-1:0] put_raised = late ? late_raised : raised;
+    wire              put_lifts  = ack_lift && !late;
+    wire [23:0]       put_psn    = late ? fresh_word_reg[23:0] : ack_psn;
+    wire [23:0]       put_msn    = late ? fresh_word_reg[47:24] : ack_msn;
+
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
             assign word[48*e +: 48] = fresh_reg[e] ? fresh_word_reg : word_read[48*e +: 48];
             wire [23:0] above = ack_psn - held_reg[48*e +: 24];
             assign raised[e]  = !above[23] && (ack_lift || ack_self[e]);
-            assign word_next[48*e +: 24]    = raised[e] ? ack_psn : held_reg[48*e +: 24];
-            assign word_next[48*e+24 +: 24] = raised[e] && !ack_lift ? ack_msn : held_reg[48*e+24 +: 24];
+            assign word_next[48*e +: 24]    = put_raised[e] ? put_psn : held_reg[48*e +: 24];
+            assign word_next[48*e+24 +: 24] = put_raised[e] && !put_lifts ? put_msn : held_reg[48*e+24 +: 24];
             wire unused_above = &{1'b0, above};
         end
     endgenerate

@@ -22,6 +22,8 @@ type ReceiveAck struct {
 	Groups int
 	// Stages: register stages of the minimum's tree, 1 to 4.
 	Stages int
+	// OnePort: 1 if the words are in a memory of one port, else 0.
+	OnePort int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -30,6 +32,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.Stages < 1 || p.Stages > 4, "STAGES must be 1 to 4")
+	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -38,7 +41,8 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	groupBits := max(p.EIW-p.EPW, 1)
-	memory, err := ram.RAM{Words: leaf.Pow2(groupBits), Bits: 48 * p.MaskW, AddrW: groupBits}.Module()
+	words := ram.Table{Words: leaf.Pow2(groupBits), Bits: 48 * p.MaskW, AddrW: groupBits, OnePort: p.OnePort}
+	table, err := words.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_receive_ack: %w", err)
 	}
@@ -51,6 +55,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "STAGES", Value: p.Stages},
+			{Name: "ONE_PORT", Value: p.OnePort},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -59,6 +64,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 			leaf.Out("init_take", 1),
 			leaf.In("init_group", groupBits),
 			leaf.In("init_psn", 24),
+			leaf.Out("init_waits", 1),
 			leaf.In("ack_rd", 1),
 			leaf.In("ack_group", groupBits),
 			leaf.In("ack_self", p.MaskW),
@@ -78,9 +84,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 			leaf.In("ack_psn", 24),
 			leaf.In("ack_msn", 24),
 		},
-		Memories: []graph.Memory{
-			{Path: "u_acks", Words: leaf.Pow2(groupBits), Bits: 48 * p.MaskW, Role: "state", Module: "inc_ram_1r1w"},
-		},
-		Submodules: []*graph.Module{memory},
+		Memories:   []graph.Memory{words.At("u_acks", "state")},
+		Submodules: []*graph.Module{table},
 	}, nil
 }

@@ -39,7 +39,7 @@ func park2Faults() []Fault {
 		{Name: "whose result is gone hears of its own PSN alone", File: fileCheck,
 			Old: "(c_ranged && parent_has ? c_end : picked_reg)", New: "c_psn"},
 		{Name: "data of a parked group is stale", File: fileCheck, Old: "c_slotless && !reack", New: "1'b0"},
-		{Name: "a park does not wait for frames under decision", File: fileCheck, Old: "holds && !b_valid && !c_valid && !l_valid", New: "holds"},
+		{Name: "a park does not wait for frames under decision", File: fileCheck, Old: "k_holds && !b_valid && !c_valid && !l_valid", New: "k_holds"},
 	}
 }
 

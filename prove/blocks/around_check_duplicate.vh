@@ -34,7 +34,7 @@ always @(posedge clk) f_looked <= check_ack_rd ? 2'd0 : f_looked == 2'd3 ? f_loo
 reg f_opened;                    // a range is open whose control is not decided: Control does not say again that it opens one
 always @(posedge clk) f_opened <= !rst && (check_c_opening || (f_opened && !check_c_done));
 always @* assume (!f_opened || !control_map_opens);
-wire f_calm = packets_vrd_valid && replicate_tx_room && aggregate_op_ready && (acks_ack_ready || f_looked != 2'd3) && !control_ctl_busy;
+wire f_calm = packets_vrd_valid && replicate_tx_room && aggregate_op_ready && (acks_ack_ready || f_looked != 2'd3) && !control_ctl_busy && !acks_init_waits;
 reg [5:0] f_wait;
 always @(posedge clk) f_wait <= rst || !f_calm || !steps_frm_waits || check_c_done ? 6'd0 : f_wait + 6'd1;
 always @* if (f_past) assert (f_wait <= 6'd30);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // f_watched stands in proofs where inc_ram_1r1w stands in the design: of all its words it keeps one, at a place that does not change, as the
-// RAM's contract says. A read of any other word gives anything. So what is proven with it holds of every word, whatever is in the others.
+// RAM's contract says, or in that of a table of two ports. A read of any other word gives anything. So what is proven with it holds of every word, whatever is in the others.
 module f_watched #(
-    parameter WORDS  = 16,
-    parameter BITS   = 8,
-    parameter ADDR_W = 4,
-    parameter STYLE  = 0
+    parameter WORDS    = 16,
+    parameter BITS     = 8,
+    parameter ADDR_W   = 4,
+    parameter STYLE    = 0,
+    parameter ONE_PORT = 0
 ) (
     input  wire              clk,
     input  wire              we,

@@ -64,6 +64,11 @@ module inc_check_duplicate_sva #(
     input wire                work_kills,
     input wire                init_valid,
     input wire                init_take,
+    input wire                init_waits,
+    input wire                ep_late,
+    input wire                rd_en,
+    input wire                ack_rd,
+    input wire                ack_waits,
     input wire [COUNTERS-1:0] count
 );
 
@@ -111,6 +116,8 @@ module inc_check_duplicate_sva #(
             begin : room_for_work assert (!work_put || !work_held); end
             begin : one_verdict assert (!(work_commits && work_kills)); end
             begin : start_waits assert (!init_take || (init_valid && !ep_we && !done_we)); end
+            begin : one_access assert (!(ep_late && (rd_en || ep_we))); end
+            begin : start_has_its_turn assert (!(init_waits && rd_en) && !(ack_waits && ack_rd)); end
             begin : counted_once assert (things == {5'd0, count[C_RX_FRAMES]}); end
             begin : data_comes_to_one assert (outcomes == {5'd0, count[C_UP_DATA]}); end
             begin : contribution_or_result assert (count[C_AGG] == (count[C_BUFFERED] ^ count[C_TX_RESULT]) && !(count[C_BUFFERED] && count[C_TX_RESULT])); end

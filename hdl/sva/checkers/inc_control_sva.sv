@@ -4,7 +4,9 @@
 // a start alone.
 `default_nettype none
 
-module inc_control_sva (
+module inc_control_sva #(
+    parameter ONE_PORT = 0
+) (
     input wire  clk,
     input wire  rst,
 
@@ -18,6 +20,10 @@ module inc_control_sva (
     input wire  map_down,
     input wire  ctl_open,
     input wire  ctl_busy,
+    input wire  busy_reg,
+    input wire  waits_reg,
+    input wire  ctl_rd,
+    input wire  walk_reads,
     input wire  init_valid,
     input wire  init_take,
     input wire  off_we
@@ -37,9 +43,11 @@ module inc_control_sva (
             begin : one_kind assert (!known_reg || !((map_opens && (map_bad_control || map_wrong_role)) || (map_bad_control && map_wrong_role))); end
             begin : no_kind_in_a_range assert (!known_reg || !(in_cur || in_prev) || !(map_opens || map_bad_control || map_wrong_role)); end
             begin : one_role assert (!known_reg || !(map_up && map_down)); end
-            begin : one_opening assert (!ctl_open || !ctl_busy); end
-            begin : start_waits_for_opening assert (!init_take || (init_valid && !ctl_busy)); end
-            begin : offsets_have_a_reason assert (!off_we || ctl_busy || init_take); end
+            begin : one_opening assert (!ctl_open || !busy_reg); end
+            begin : start_waits_for_opening assert (!init_take || (init_valid && !busy_reg)); end
+            begin : offsets_have_a_reason assert (!off_we || busy_reg || init_take); end
+            begin : one_access assert (ONE_PORT == 0 || !(off_we && (ctl_rd || walk_reads))); end
+            begin : start_has_its_turn assert (!(waits_reg && ctl_rd)); end
         end
     end
 
