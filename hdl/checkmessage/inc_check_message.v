@@ -1589,7 +1589,7 @@ module inc_check_message #(
             wire [MASK_W-1:0] b_taken = b_in_mask & {MASK_W{b_up}}, c_taken = c_in_mask & {MASK_W{d_up}};
             wire [23:0]      first_here = {init_psn[23-IN_W:0], {IN_W{1'b0}}};
             wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
-            wire             rest_there, here_init, here_ready;
+            wire             rest_there, here_init, here_waits, here_ready;
             wire [EP_W-1:0]  here_rest_ep;
             // one less than the rest's is never between the two, so it may be compared with either
             wire [23:0]      rest_past  = rest_last - own_here;
@@ -1605,6 +1605,7 @@ module inc_check_message #(
                 .rst            (rst),
                 .init_valid     (init_take),
                 .init_take      (here_init),
+                .init_waits     (here_waits),
                 .init_group     (init_group),
                 .init_psn       (first_here),
                 .ack_rd         (look),
@@ -1668,7 +1669,7 @@ module inc_check_message #(
             assign may_peek  = !r_completes && !k_whole && (by_rest ? rest_some : own_some);     // not 0 units of it
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
-            wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
+            wire unused_here = &{1'b0, here_init, here_waits, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
         end else begin : gen_whole
             assign open      = {(IN_W+1){1'b0}};
             assign may_peek  = 1'b0;

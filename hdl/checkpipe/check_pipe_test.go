@@ -73,6 +73,7 @@ func (p trio) Module() (*graph.Module, error) {
 	c.Connect(c.Pin("acks_group"), acks.Pin("init_group"))
 	c.Output("acks_take", 1)
 	c.Connect(acks.Pin("init_take"), c.Pin("acks_take"))
+	c.Open(acks.Pin("init_waits"), "a memory of two ports has room for a start")
 	return c.Build()
 }
 

@@ -592,6 +592,7 @@ module inc_check_pipe #(
 
     reg               a_second, a_exact;
     reg [SLOT_W-1:0]  a_base, a_half;
+    reg [SLOT_W:0]    a_half_span;
 
     wire [SLOT_W-1:0] s_half;          // N / 2, of log2 N
     wire [MASK_W-1:0] act_self;
@@ -617,6 +618,8 @@ module inc_check_pipe #(
     wire [23:0]       a_start = a_pipe_b ? start_b : start_a;
     wire [SLOT_W:0]   a_bias  = a_pipe_b ? bias_b : bias_a;
     wire [SLOT_W-1:0] a_n     = pipe_set ? pipe_n : a_half;
+    // of the ring: twice as many where the engine is the root
+    wire [SLOT_W:0]   a_span  = !pipe_set ? a_half_span : a_root ? {pipe_n, 1'b0} : {1'b0, pipe_n};
 
     // whether b comes next after a, that is b + ~a is nothing: without a carry, each bit by itself and the one below
     function next_is(input [23:0] a, input [23:0] b);
@@ -667,12 +670,12 @@ module inc_check_pipe #(
     wire [23:0]       a_wide    = {{(24-SLOT_W){1'b0}}, a_n};
     wire [23:0]       a_off     = a_psn - a_start;
     wire [23:0]       past_n    = past(a_psn, a_start, a_wide);
-    wire [23:0]       past_ring = past(a_psn, a_start, a_root ? {a_wide[22:0], 1'b0} : a_wide);
+    wire [23:0]       past_ring = past(a_psn, a_start, {{(23-SLOT_W){1'b0}}, a_span});
 
-    wire [SLOT_W:0]   a_ring  = {a_n, 1'b0};
+    wire [SLOT_W-1:0] a_twice = a_n << 1;
     wire [SLOT_W-1:0] a_shift = a_pipe_b && !a_root ? a_n : {SLOT_W{1'b0}};
     // the same less the size of the ring, but for the one that goes with an inverse
-    wire [SLOT_W-1:0] a_below = a_root ? ~a_ring[SLOT_W-1:0] : a_pipe_b ? {SLOT_W{1'b0}} : ~a_n;
+    wire [SLOT_W-1:0] a_below = a_root ? ~a_twice : a_pipe_b ? {SLOT_W{1'b0}} : ~a_n;
     wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
     wire [SLOT_W-1:0] place   = raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
     wire [SLOT_W-1:0] a_index = place + shift_reg;
@@ -703,6 +706,7 @@ module inc_check_pipe #(
         if (s_go) begin
             a_base   <= s_base;
             a_half   <= s_half;
+            a_half_span <= s_root ? {s_half, 1'b0} : {1'b0, s_half};
             a_root   <= s_root;
             a_pipe_b <= s_data ? s_root || s_spreads || !s_up : s_spreads || !s_parent;
             a_exact  <= !a_valid && !b_valid && !c_valid && !d_busy;
@@ -719,7 +723,7 @@ module inc_check_pipe #(
             slot_reg     <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_shift, 1'b0);
             wrapped_reg  <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_below, a_root || !a_pipe_b);
             shift_reg    <= a_shift;
-            size_reg     <= a_root ? a_ring : {1'b0, a_n};
+            size_reg     <= a_span;
             was_down_reg <= ctx_ranged ? was_down : a_down;
             drained_reg  <= drained;
             begin_reg    <= ctx_ranged ? ctx_after : a_begin + 24'd1;

@@ -278,22 +278,21 @@ module inc_retransmission #(
     wire [23:0] after   = send_next + 24'd1;
     wire [TIME_W-1:0] past = now_reg - own_deadline;
 
-    // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after a send to all; after an
-    // acknowledgement, by its kind; where it is off, as often doubled as it was; where it runs and is up, once more.
+    // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after a send to all and
+    // after an acknowledgement; after an RNR NAK; where it is off, as often doubled as it was; where it runs and is up, once more.
     wire [1:0]        backoff_more = backoff != 2'd3 ? backoff + 2'd1 : backoff;
-    wire [TIME_W-1:0] period_ack   = rt_is_rnr ? rnr_time : timeout;
     wire [TIME_W-1:0] period_once  = timeout << backoff;
     wire [TIME_W-1:0] period_more  = timeout << backoff_more;
     wire [TIME_W:0]   due_new      = {soon, tick} + {timeout, 1'b1};
-    wire [TIME_W:0]   due_ack      = {soon, tick} + {period_ack, 1'b1};
+    wire [TIME_W:0]   due_rnr      = {soon, tick} + {rnr_time, 1'b1};
     wire [TIME_W:0]   due_once     = {soon, tick} + {period_once, 1'b1};
     wire [TIME_W:0]   due_more     = {soon, tick} + {period_more, 1'b1};
-    reg  [TIME_W-1:0] due_new_reg, due_ack_reg, due_once_reg, due_more_reg;
+    reg  [TIME_W-1:0] due_new_reg, due_rnr_reg, due_once_reg, due_more_reg;
 
     // as own_*, for the commit
     reg        lag_reg, waits_reg, failed_reg, on_reg;
     // the acknowledgement: a NAK 0x60; that or an RNR NAK; one that ends the connection; that, or the endpoint waits or has failed
-    reg        nak_reg, turns_reg, fails_reg, held_reg;
+    reg        nak_reg, rnr_reg, turns_reg, fails_reg, held_reg;
     reg  [1:0] all_reg;
     reg        stale_reg, progress_reg, at_top_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
     reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
@@ -327,11 +326,12 @@ module inc_retransmission #(
         failed_reg   <= own_failed;
         on_reg       <= own_on;
         nak_reg      <= rt_is_nak;
+        rnr_reg      <= rt_is_rnr;
         turns_reg    <= rt_is_nak || rt_is_rnr;
         fails_reg    <= ends;
         held_reg     <= own_waits || own_failed || ends;
         due_new_reg  <= due_new[TIME_W:1];
-        due_ack_reg  <= due_ack[TIME_W:1];
+        due_rnr_reg  <= due_rnr[TIME_W:1];
         due_once_reg <= due_once[TIME_W:1];
         due_more_reg <= due_more[TIME_W:1];
         others_reg   <= (rt_out & ~rt_self & ~lag) != NOBODY;
@@ -384,7 +384,7 @@ module inc_retransmission #(
 
     // when it is up, which is looked at only if it runs: a wait that goes on keeps its time
     wire sets    = rests || (moves && !waits_reg) || (cm_one && !on_reg) || cm_timeout || cm_resume;
-    wire [TIME_W-1:0] own_time = cm_ack ? due_ack_reg : cm_timeout ? due_more_reg : due_once_reg;
+    wire [TIME_W-1:0] own_time = cm_ack ? (rnr_reg ? due_rnr_reg : due_new_reg) : cm_timeout ? due_more_reg : due_once_reg;
 
     wire one_endpoint = cm_ack || cm_one || cm_timeout || cm_resume;
 
@@ -633,7 +633,7 @@ module inc_retransmission #(
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
 
-    wire unused_bits = &{1'b0, gain, surplus, under_own, under_pipe, skips, again, past, due_new, due_ack, due_once, due_more, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+    wire unused_bits = &{1'b0, gain, surplus, under_own, under_pipe, skips, again, past, due_new, due_rnr, due_once, due_more, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
 
 endmodule
 
