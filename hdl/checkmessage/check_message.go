@@ -84,7 +84,11 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	if p.Tree != 0 {
 		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
 	}
-	submodules := []*graph.Module{memory, index}
+	past, err := decider.Past{}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_message: %w", err)
+	}
+	submodules := []*graph.Module{memory, index, past}
 	if p.Open != 0 {
 		here, err := receiveack.ReceiveAck{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, Stages: 2}.Module()
 		if err != nil {

@@ -1407,20 +1407,11 @@ module inc_check_message #(
         end
     end
 
-    // a number less another and a third one, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
-    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
-        reg [23:0] sum_3, carry_3;
-        begin
-            sum_3   = number ^ ~from ^ ~places;
-            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
-            past    = sum_3 - ~carry_3;
-        end
-    endfunction
-
     // what it goes by, in the cycle in which it begins: what is done of its pool, and whether that is as much as a root may move, or more
     wire [23:0]       q_done   = q_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
     wire [23:0]       q_start  = q_pipe_b ? j_heads[HEAD_W +: 24] : j_heads[0 +: 24];
-    wire [23:0]       q_past   = past(q_done, q_start, {{(24-SLOT_W){1'b0}}, q_n});
+    wire [23:0]       q_past;
+    inc_past u_q_past (.number(q_done), .from(q_start), .places({{(24-SLOT_W){1'b0}}, q_n}), .past(q_past));
     wire              q_caps   = q_root && !q_past[23];
 
     always @(posedge clk) begin
@@ -1509,7 +1500,8 @@ module inc_check_message #(
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    wire [23:0]       j_past   = past(j_done, j_start, j_wide_n);
+    wire [23:0]       j_past;
+    inc_past u_j_past (.number(j_done), .from(j_start), .places(j_wide_n), .past(j_past));
     wire [23:0]       most     = j_start + j_wide_n;
     wire              caps     = j_root && !j_past[23];           // as much as a root may move, or more, is done
     reg               capped;
