@@ -2041,9 +2041,10 @@ module inc_check_message #(
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 
-    reg [COUNTERS-1:0] count_reg;
-    wire passes = decided && c_passed;
-    wire is     = data_goes && c_passed;
+    // Whether a frame is decided in this cycle, and whether it has passed, is known last: what it is counted as, if it is data and whatever it is,
+    // stands in registers beside that, and both meet behind them.
+    reg [COUNTERS-1:0] steps_reg, data_reg, frame_reg;
+    reg                goes_reg, decided_reg, fine_reg;
 
 `ifdef INC_MESSAGE_RANGES
     // by the roles that hold now; who hears a Reduce alone is its parent
@@ -2051,70 +2052,78 @@ module inc_check_message #(
 
 `endif
     always @(posedge clk) begin
-        count_reg <= {COUNTERS{1'b0}};
-        count_reg[C_RX_FRAMES]            <= c_done;
-        count_reg[C_BYPASS]               <= quick;
-        count_reg[C_WIPE]                 <= wipes;
+        goes_reg    <= data_goes;
+        decided_reg <= decided;
+        fine_reg    <= c_passed;
+        steps_reg   <= {COUNTERS{1'b0}};
+        data_reg    <= {COUNTERS{1'b0}};
+        frame_reg   <= {COUNTERS{1'b0}};
+        steps_reg[C_RX_FRAMES]            <= c_done;
+        steps_reg[C_BYPASS]               <= quick;
+        steps_reg[C_WIPE]                 <= wipes;
 `ifdef INC_MESSAGE_RANGES
-        count_reg[C_UP_DATA]              <= is && counted && !is_down;
-        count_reg[C_DOWN_DATA]            <= is && counted && is_down;
-        count_reg[C_RANGE_OPEN]           <= range_opens;
-        count_reg[C_DROP_RANGE]           <= is && is_astray;
-        count_reg[C_DROP_BAD_CONTROL]     <= is && is_bad_control;
-        count_reg[C_DROP_CONTROL]         <= is && is_contrary;
+        data_reg[C_UP_DATA]               <= counted && !is_down;
+        data_reg[C_DOWN_DATA]             <= counted && is_down;
+        steps_reg[C_RANGE_OPEN]           <= range_opens;
+        data_reg[C_DROP_RANGE]            <= is_astray;
+        data_reg[C_DROP_BAD_CONTROL]      <= is_bad_control;
+        data_reg[C_DROP_CONTROL]          <= is_contrary;
 `else
-        count_reg[C_UP_DATA]              <= is && counted && !d_down;
-        count_reg[C_DOWN_DATA]            <= is && counted && d_down;
+        data_reg[C_UP_DATA]               <= counted && !d_down;
+        data_reg[C_DOWN_DATA]             <= counted && d_down;
 `endif
-        count_reg[C_AGG]                  <= is && is_taken && d_up;
-        count_reg[C_BUFFERED]             <= is && is_taken && d_up && !r_completes;
-        count_reg[C_TX_RESULT]            <= is && is_taken && d_up && r_completes;
-        count_reg[C_DOWN_TAKEN]           <= is && is_taken && !d_up;
-        count_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
-        count_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
-        count_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
-        count_reg[C_RX_CNP]               <= passes && d_fine && d_cnp;
-        count_reg[C_RX_CE]                <= passes && c_ce;
-        count_reg[C_TX_GAP_NAK]           <= is && ans_nak;
-        count_reg[C_TX_CNP]               <= is && ans_cnp;
-        count_reg[C_TX_ACK]               <= is && ans_ack;
-        count_reg[C_TX_RNR]               <= is && ans_rnr;
-        count_reg[C_TX_INVALID]           <= is && is_invalid;
-        count_reg[C_IMM_MISMATCH]         <= is && is_taken && r_mismatch;
-        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
-        count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
-        count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
-        count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
+        data_reg[C_AGG]                   <= is_taken && d_up;
+        data_reg[C_BUFFERED]              <= is_taken && d_up && !r_completes;
+        data_reg[C_TX_RESULT]             <= is_taken && d_up && r_completes;
+        data_reg[C_DOWN_TAKEN]            <= is_taken && !d_up;
+        steps_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
+        steps_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
+        steps_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
+        frame_reg[C_RX_CNP]               <= d_fine && d_cnp;
+        frame_reg[C_RX_CE]                <= c_ce;
+        data_reg[C_TX_GAP_NAK]            <= ans_nak;
+        data_reg[C_TX_CNP]                <= ans_cnp;
+        data_reg[C_TX_ACK]                <= ans_ack;
+        data_reg[C_TX_RNR]                <= ans_rnr;
+        data_reg[C_TX_INVALID]            <= is_invalid;
+        data_reg[C_IMM_MISMATCH]          <= is_taken && r_mismatch;
+        steps_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
+        frame_reg[C_DROP_TVER]            <= d_bad_tver;
+        frame_reg[C_DROP_OPCODE]          <= d_bad_opcode;
+        frame_reg[C_DROP_TOO_LONG]        <= d_too_long;
 `ifdef INC_MESSAGE_RANGES
-        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role || is_no_role : d_ack && !hears && !c_ranged);
-        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && is_heard && !k_syn;
-        count_reg[C_DROP_STALE_ACK]       <= (answered && snd_stale) || (passes && is_outside);
+        frame_reg[C_DROP_WRONG_ROLE]      <= d_fine && (f_data ? f_wrong_role || is_no_role : d_ack && !hears && !c_ranged);
+        frame_reg[C_DROP_SYNDROME]        <= d_fine && d_ack && is_heard && !k_syn;
+        steps_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
+        frame_reg[C_DROP_STALE_ACK]       <= is_outside;
 `else
-        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !hears);
-        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && hears && !k_syn;
-        count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
+        frame_reg[C_DROP_WRONG_ROLE]      <= d_fine && (f_data ? f_wrong_role : d_ack && !hears);
+        frame_reg[C_DROP_SYNDROME]        <= d_fine && d_ack && hears && !k_syn;
+        steps_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
 `endif
-        count_reg[C_DROP_GAP]             <= is && is_gap;
+        data_reg[C_DROP_GAP]              <= is_gap;
 `ifdef INC_PARK
-        count_reg[C_DROP_FULL]            <= is && is_full && !f_parked;
-        count_reg[C_DROP_PARKED]          <= is && is_full && f_parked;
+        data_reg[C_DROP_FULL]             <= is_full && !f_parked;
+        data_reg[C_DROP_PARKED]           <= is_full && f_parked;
 `else
-        count_reg[C_DROP_FULL]            <= is && is_full;
+        data_reg[C_DROP_FULL]             <= is_full;
 `endif
-        count_reg[C_RX_DUPLICATE]         <= is && is_duplicate;
-        count_reg[C_DROP_REFUSED]         <= is && is_refused;
-        count_reg[C_DROP_SEQUENCE]        <= is && is_order;
-        count_reg[C_DROP_SEGMENT]         <= is && is_segment;
-        count_reg[C_DROP_BAD_LENGTH]      <= is && is_partial;
-        count_reg[C_DROP_MESSAGE_SIZE]    <= is && is_size;
-        count_reg[C_DROP_MESSAGE_LENGTH]  <= is && is_length;
-        count_reg[C_TX_RETRANSMIT]        <= snd_acts && snd_kind == 3'd2 && snd_again;
-        count_reg[C_TIMEOUT]              <= snd_acts && snd_kind == 3'd3;
+        data_reg[C_RX_DUPLICATE]          <= is_duplicate;
+        data_reg[C_DROP_REFUSED]          <= is_refused;
+        data_reg[C_DROP_SEQUENCE]         <= is_order;
+        data_reg[C_DROP_SEGMENT]          <= is_segment;
+        data_reg[C_DROP_BAD_LENGTH]       <= is_partial;
+        data_reg[C_DROP_MESSAGE_SIZE]     <= is_size;
+        data_reg[C_DROP_MESSAGE_LENGTH]   <= is_length;
+        steps_reg[C_TX_RETRANSMIT]        <= snd_acts && snd_kind == 3'd2 && snd_again;
+        steps_reg[C_TIMEOUT]              <= snd_acts && snd_kind == 3'd3;
         if (rst) begin
-            count_reg <= {COUNTERS{1'b0}};
+            goes_reg    <= 1'b0;
+            decided_reg <= 1'b0;
+            steps_reg   <= {COUNTERS{1'b0}};
         end
     end
-    assign count = count_reg;
+    assign count = steps_reg | (data_reg & {COUNTERS{goes_reg && fine_reg}}) | (frame_reg & {COUNTERS{decided_reg && fine_reg}});
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
                          ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
