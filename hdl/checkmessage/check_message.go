@@ -84,7 +84,11 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	if p.Tree != 0 {
 		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
 	}
-	submodules := []*graph.Module{memory, index}
+	past, err := decider.Past{}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_message: %w", err)
+	}
+	submodules := []*graph.Module{memory, index, past}
 	if p.Open != 0 {
 		here, err := receiveack.ReceiveAck{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, Stages: 2}.Module()
 		if err != nil {
@@ -160,7 +164,7 @@ func (p CheckMessage) rangePorts() []graph.Port {
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
 func (p CheckMessage) frameNames() []string {
-	names := strings.Fields("s_go s_base s_log2_n a_go a_ei a_data b_go b_valid b_ei b_self b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long " +
+	names := strings.Fields("s_go s_base s_log2_n a_go a_ei b_go b_valid b_ei b_self b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long " +
 		"b_wire_psn b_up b_down b_whole b_reduces b_spreads b_dtype b_in_mask b_parent_mask c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
 		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_intact c_passed c_drops")
 	if p.InBand != 0 {

@@ -346,7 +346,6 @@ func (b *bench) enter(end int, facts map[string]bool, psn uint64) {
 	b.tick()
 	b.SetBool("s_go", false)
 	b.Set("a_ei", uint64(b.group<<b.p.EPW|end))
-	b.SetBool("a_data", facts["data"])
 	b.SetBool("a_go", true)
 	b.tick()
 	b.SetBool("a_go", false)
@@ -403,7 +402,6 @@ func (b *bench) decide(verdict int, each func(cycle int)) int {
 		comes := b.ahead != nil && cycle == b.aheadAt
 		if comes {
 			b.Set("a_ei", uint64(b.group<<b.p.EPW|b.ahead.end))
-			b.SetBool("a_data", true)
 		}
 		b.SetBool("a_go", comes)
 		b.tick()

@@ -4,7 +4,7 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       data is looked up when it comes into B, or later, when no data is left in C, and whatever its verdict: B_LOOK and B_PLACE, in C
+//   steps       data is looked up when it comes into B, or later, when no data is left in C, and whatever its verdict: b_looks and placed_reg, in C
 //               F_JUDGE; then it waits for its verdict. An answer leaves C and waits for its job of SendMessage, q_*, one at a time; frames
 //               behind it go on. While SendMessage does anything but answers, looks, and what has left at once, no frame is decided. What an
 //               answer makes of `start` comes some 10 cycles after it; a start that is behind does no harm to data that has room by it. Other
@@ -160,7 +160,6 @@ module inc_check_message #(
     // the one in A, to B with a_go
     input  wire                a_go,
     input  wire [EI_W-1:0]     a_ei,
-    input  wire                a_data,
     // the one in B, to C with b_go
     input  wire                b_go,
     input  wire                b_valid,
@@ -517,7 +516,6 @@ module inc_check_message #(
 
     // ---- three things go on at once: data in B is looked up, the frame in C is decided, and SendMessage does a job ----
 
-    localparam [1:0] B_NONE = 2'd0, B_LOOK = 2'd1, B_PLACE = 2'd2;
     localparam [2:0] F_NONE = 3'd0, F_READ = 3'd1, F_START = 3'd2, F_ROOM = 3'd3, F_JUDGE = 3'd5, F_DATA = 3'd6, F_REST = 3'd7;
     localparam [3:0] J_IDLE = 4'd0, J_INIT = 4'd1, J_LOOK = 4'd2, J_SEND = 4'd3, J_PEEK = 4'd4, J_FIND = 4'd5, J_OPEN = 4'd6, J_HOLD = 4'd7,
                      J_NOTE = 4'd8, J_SEE = 4'd9;
@@ -528,7 +526,8 @@ module inc_check_message #(
     localparam [3:0] J_RANGE = 4'd11, J_BEGIN = 4'd12, J_BEGUN = 4'd13;
 `endif
 
-    reg  [1:0] b_state;
+    reg        read_reg;               // tables were read, for who is in B now if that is data
+    reg        placed_reg;             // data in B has been looked up, and where its slot is
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
@@ -537,9 +536,12 @@ module inc_check_message #(
     reg        told_reg;               // the frame before this cycle had its result leave at once, whether there is room for it or not
 `ifdef INC_MESSAGE_RANGES
     reg        opened_reg;             // a range is open whose control is not decided
-    wire       range_opens;
+    wire       range_opens, is_opening;
 `endif
     wire       d_busy;                 // what was acknowledged is on its way to `start`
+    wire       b_needs = b_data && b_fine;
+    wire       b_waits = b_valid && b_needs;
+    wire       b_looks = b_waits && read_reg;
 
     wire j_idle   = j_state == J_IDLE;
     // a job waits for SendMessage: an answer, or what has left at once; for a cycle or more, in which what it needs is read
@@ -552,11 +554,11 @@ module inc_check_message #(
 `ifdef INC_PARK
     // a group is parked between two frames: the next is not looked up while that waits
 `ifdef INC_MESSAGE_RANGES
-    wire parks    = j_free && !begins && park_valid && !opened_reg && b_state == B_NONE && (f_state == F_NONE || f_state == F_READ);
+    wire parks    = j_free && !begins && park_valid && !opened_reg && !b_looks && !placed_reg && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid && !opened_reg;
     wire may_act  = j_free && !begins && !parks && !more_reg && act_valid && !opened_reg;
 `else
-    wire parks    = j_free && !begins && park_valid && b_state == B_NONE && (f_state == F_NONE || f_state == F_READ);
+    wire parks    = j_free && !begins && park_valid && !b_looks && !placed_reg && (f_state == F_NONE || f_state == F_READ);
     wire f_holds_b = park_valid;
     wire may_act  = j_free && !begins && !parks && !more_reg && act_valid;
 `endif
@@ -595,10 +597,9 @@ module inc_check_message #(
 
     wire m_look;                       // the job looks at a slot
     reg  d_data, d_fine;
-    wire b_needs     = b_data && b_fine;
-    wire c_needs     = c_valid && d_data && d_fine;
+    reg  c_needs;                      // there is a frame in C, and it is looked up
     // what is looked up goes to C when its slot is read
-    assign c_free    = !b_needs || (b_state == B_PLACE && !m_look);
+    assign c_free    = !b_needs || (placed_reg && !m_look);
     assign c_lives   = c_live && lives_reg;
 `ifdef INC_MESSAGE_RANGES
     assign c_decided = decided && !range_opens;
@@ -617,7 +618,7 @@ module inc_check_message #(
 
     reg [SLOT_W-1:0] a_base, b_base, c_base, a_half, b_half, c_half;
     reg              d_host, d_ack, d_cnp, d_ends, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down;
-    reg              k_pipe_b;         // the pool that data is of, from B_LOOK on
+    reg              k_pipe_b;         // the pool that data is of, from b_looks on
     reg              d_opens_b;        // that, or the pool that an answer is of
 `ifdef INC_MESSAGE_RANGES
     reg              d_in_range, d_opens, d_bad_control, d_no_role, d_differs;
@@ -687,18 +688,21 @@ module inc_check_message #(
     reg  [SLOT_W-1:0] k_base, k_n;     // of the frame's pool
 
     // Data is looked up when it comes to B, or later: when nobody is left in C behind this cycle who may write what it reads. In C what has been
-    // acknowledged is looked at once more.
+    // acknowledged is looked at once more. Whether a frame comes is known late, so the tables are read as long as nobody needs what they show: for data
+    // in B, else for what is in A, whether it is data or not, and goes or not.
+`ifdef INC_MESSAGE_RANGES
+    // behind a control that opens a range there is nobody in B, and what is acknowledged is read when that has changed
+    wire              cleared = !c_needs || (c_leaves && !is_opening);
+`else
     wire              cleared = !c_needs || c_leaves;
-    wire              late    = b_valid && b_needs && b_state == B_NONE;
-    wire              look_a  = a_go && a_data && !(b_go && b_needs) && cleared && !f_holds_b;
-    wire              look_b  = late && cleared && !f_holds_b;
-    wire              look    = look_a || look_b;
+`endif
+    wire              look    = !(b_waits && (read_reg || placed_reg)) && cleared && !f_holds_b;
     wire              look_c  = f_state == F_READ && !f_holds_b && j_free;
-    wire [EI_W-1:0]   look_ei    = late ? b_ei : a_ei;
+    wire [EI_W-1:0]   look_ei    = b_waits ? b_ei : a_ei;
     // where the tables keep an endpoint: those of the three frames, one that starts, one whose registers are written
     wire [INDEX_W-1:0] a_at, init_at, tbl_at;
     reg  [INDEX_W-1:0] b_at, c_at;
-    wire [INDEX_W-1:0] look_at   = late ? b_at : a_at;
+    wire [INDEX_W-1:0] look_at   = b_waits ? b_at : a_at;
     wire              a_there, init_there, tbl_there;
     wire              init_ends  = init_take && init_there;
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_frame_index (
@@ -715,7 +719,7 @@ module inc_check_message #(
             c_at <= b_at;
         end
     end
-    wire [GRP_W-1:0]  look_group = late ? b_group : a_group;
+    wire [GRP_W-1:0]  look_group = b_waits ? b_group : a_group;
 
     // the group of the job, or of the one that comes next: an action, if it may be taken, or what follows from a frame that is decided
     reg  [EI_W-1:0]   j_ei;
@@ -853,7 +857,7 @@ module inc_check_message #(
     wire [7:0]       e_unanswered;
     assign {e_refused, e_nak_sent, e_inside, e_unanswered, e_msn, e_offset, e_message, e_psn} = end_word;
 
-    // ---- the frame's pool: of data in B, known from B_LOOK on; of what is in C ----
+    // ---- the frame's pool: of data in B, known from b_looks on; of what is in C ----
 
     wire [GROUPS-1:0] b_one;
     generate
@@ -920,7 +924,7 @@ module inc_check_message #(
     wire [15:0]      length   = {{(16-LEN_W){1'b0}}, c_plen};
     wire [15:0]      mtu      = {3'd0, path_mtu};
 
-    reg  [OFF_W-1:0] to_reg, offset_reg;                 // offset_reg is e_offset, from B_PLACE on
+    reg  [OFF_W-1:0] to_reg, offset_reg;                 // offset_reg is e_offset, from placed_reg on
     reg              inside_reg;
     reg              f_wrong_role, f_behind, f_ahead, f_refused, f_partial, f_fresh, f_near, f_ring, f_moved, f_full;
 `ifdef INC_PARK
@@ -931,6 +935,8 @@ module inc_check_message #(
     reg              f_drained, is_contrary, is_astray, is_bad_control, is_no_role, is_opener;
 `endif
     reg              r_size, r_length, r_longer, r_mismatch, r_completes, r_fusable, r_answers, r_filled;
+    reg              r_by_rest, r_own_some, r_rest_some;
+    reg              r_spoken;         // not sound, and answered whatever room there is for a message
 
     // what else is known of it in C, at F_JUDGE
     wire [OFF_W:0]   to        = {1'b0, offset_reg} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
@@ -951,10 +957,10 @@ module inc_check_message #(
     wire             contrary = !f_outside && c_ranged && d_starts && (d_control != f_begins || (d_control && d_differs));
 `ifdef INC_PARK
     wire is_full    = (is_sound && f_full) || (is_opener && (f_parked || !f_drained));
-    wire is_opening = is_opener && !f_parked && f_drained;
+    assign is_opening = is_opener && !f_parked && f_drained;
 `else
     wire is_full    = (is_sound && f_full) || (is_opener && !f_drained);
-    wire is_opening = is_opener && f_drained;
+    assign is_opening = is_opener && f_drained;
 `endif
 `else
     wire is_full    = is_sound && f_full;
@@ -984,6 +990,9 @@ module inc_check_message #(
     reg  [OFF_W-1:0] mark_reg;
     reg  [MASK_W-1:0] mask_reg;
 
+    // of all endpoints the others have sent the least; some of the message that is to be complete next is sent by this one, or by the others
+    wire             rest_least, own_some, rest_some;
+
     // what comes next, if it is taken
     reg  [23:0]      psn_up, psn_down, msn_up, message_up, top_up;
     reg  [7:0]       more_unanswered;
@@ -1007,7 +1016,7 @@ module inc_check_message #(
             reg              s_none;
             reg  [OFF_W-1:0] s_below;
             always @(posedge clk) begin
-                if (b_state == B_LOOK) begin
+                if (b_looks) begin
                     s_past <= s_message - e_message;
                     s_none <= (s_self & b_in_mask) == NOBODY || !b_up;
                 end
@@ -1031,10 +1040,10 @@ module inc_check_message #(
     wire [UNIT_W:0]  inner_unit = {{(UNIT_W-IN_W){1'b0}}, e_offset[OFF_W-1:PLACE_W]};
     wire [UNIT_W:0]  next_unit  = f_unit + (k_wide ? inner_unit << 1 : inner_unit);
 
-    wire             slots = (b_state == B_PLACE || f_state == F_ROOM) && !m_look;
+    wire             slots = (placed_reg || f_state == F_ROOM) && !m_look;
 
     always @(posedge clk) begin
-        if (b_state == B_LOOK) begin
+        if (b_looks) begin
             k_root       <= b_root;
             k_pipe_b     <= b_opens_b;
             k_base       <= b_base;
@@ -1052,16 +1061,16 @@ module inc_check_message #(
             f_refused    <= e_refused;
             f_partial    <= !b_whole;
         end
-        if (b_state == B_LOOK || f_state == F_START) begin
+        if (b_looks || f_state == F_START) begin
             k_off_a      <= e_message - heads[0 +: 24];
             k_off_b      <= e_message - heads[HEAD_W +: 24];
         end
-        if (b_state == B_PLACE || f_state == F_ROOM) begin
+        if (placed_reg || f_state == F_ROOM) begin
             f_near       <= past_n[23];
             f_ring       <= past_ring[23];
             f_moved      <= past_done[23];
         end
-        if (b_state == B_PLACE) begin
+        if (placed_reg) begin
             f_fresh      <= e_message == k_top;
             slot_reg     <= slot_at;
             place_reg    <= k_wide ? (slot_at << 1) - k_base : slot_at;
@@ -1086,7 +1095,10 @@ module inc_check_message #(
             is_opener      <= placed && f_outside && d_opens;
             is_partial   <= placed && !f_outside && !contrary && f_partial;
             is_sound     <= placed && !f_outside && !contrary && !f_partial;
+            r_spoken     <= (!wrong_role && (f_behind || (f_ahead && !e_nak_sent))) || (in_order && (f_refused || f_order || f_segment))
+                            || (placed && !f_outside && !contrary && f_partial);
 `else
+            r_spoken     <= (!wrong_role && (f_behind || (f_ahead && !e_nak_sent))) || (in_order && (f_refused || f_order || f_segment || f_partial));
             is_partial   <= in_order && !f_refused && !f_order && !f_segment && f_partial;
             is_sound     <= in_order && !f_refused && !f_order && !f_segment && !f_partial;
 `endif
@@ -1106,6 +1118,9 @@ module inc_check_message #(
             mark_reg    <= old_mark;
             r_completes <= ends_it;
             r_fusable   <= ends_it && (!k_root || f_near);
+            r_by_rest   <= rest_least;
+            r_own_some  <= !ends_it && !k_whole && own_some;
+            r_rest_some <= !ends_it && !k_whole && rest_some;
             r_answers   <= d_ends || more_unanswered >= cfg_ack_every;
             adds_reg    <= rounded[OFF_W] ? {(IN_W+1){1'b0}} : rounded[PLACE_W +: IN_W+1];
             old_known   <= known;
@@ -1131,13 +1146,13 @@ module inc_check_message #(
 
     reg  asks_reg;                     // known before the verdict
     wire ans_ack = is_duplicate || (is_taken && (r_answers || asks_reg));
-    wire ans_nak = is_gap && !e_nak_sent;
+    wire ans_nak = is_gap && r_spoken;
     wire ans_rnr = is_full && cfg_rnr;
     wire ans_cnp = is_full && cfg_cnp && d_host;
     wire answers = ans_ack || ans_nak || ans_rnr || is_invalid;
     wire has_work = is_taken && r_filled;
     wire completes = is_taken && r_completes;
-    wire may_peek;                     // more of the message that is to be complete next may leave, if it is taken
+    wire may_peek = r_by_rest ? r_rest_some : r_own_some;     // more of it may leave, if the packet is taken
     wire f_peeks  = is_taken && may_peek;
     // room, or none, is not sure while an acknowledgement ahead is on its way to start; nor whether it may be sent when it is complete
 `ifdef INC_PARK
@@ -1175,7 +1190,7 @@ module inc_check_message #(
     wire sendable    = j_quiet || !(r_completes || may_peek) || (r_fusable && seen_reg && fuses_reg && !q_valid && !q_closed);
     wire taken_ready = !ends_unsure && (tx_room || !(r_answers || asks_reg)) && (put_reg ? !mistaken : !(r_filled && work_held))
                        && sendable && (!r_fusable || seen_reg);
-    wire other_ready = !full_unsure && (tx_room || !(is_duplicate || ans_nak || ans_rnr || ans_cnp || is_invalid));
+    wire other_ready = !full_unsure && (tx_room || !(r_spoken || ans_rnr || ans_cnp || is_size || is_length));
 `ifdef INC_MESSAGE_RANGES
     assign data_ready = f_data && (is_taken ? taken_ready : other_ready) && (j_free || !is_opening);
 `else
@@ -1202,7 +1217,9 @@ module inc_check_message #(
     always @(posedge clk) begin
         // one that is handed over while it waits counts too
         k_old <= hands || (look || look_c ? q_valid || (j_ack && !j_idle) || d_busy : k_old);
-        b_state <= look ? B_LOOK : b_go ? B_NONE : b_state == B_LOOK ? B_PLACE : b_state;
+        read_reg   <= look;
+        c_needs    <= b_go ? b_needs : c_needs && !c_leaves;
+        placed_reg <= b_looks || (placed_reg && !b_go);
         if (b_go) begin
             f_state <= b_needs ? F_JUDGE : F_REST;
 `ifdef INC_MESSAGE_RANGES
@@ -1234,7 +1251,9 @@ module inc_check_message #(
         asks_reg   <= frm_asks;
         if (rst) begin
             nak_near   <= 1'b0;
-            b_state    <= B_NONE;
+            read_reg   <= 1'b0;
+            c_needs    <= 1'b0;
+            placed_reg <= 1'b0;
             f_state    <= F_NONE;
             more_reg   <= 1'b0;
             told_reg   <= 1'b0;
@@ -1312,11 +1331,12 @@ module inc_check_message #(
     assign {x_reduces, x_spreads, x_function, x_dtype, x_big_endian, x_in_mask, x_out_mask, x_parent_mask, x_base, x_n} = ctx_read;
 `endif
     reg               x_pointed;       // an action of a whole pool
-    wire [MASK_W-1:0] x_self;
+    reg  [MASK_W-1:0] x_self;          // of any other its endpoint
+    wire [MASK_W-1:0] act_self;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
-            assign x_self[e] = !x_pointed && j_ei[EP_W-1:0] == E;
+            assign act_self[e] = (act_timer || !act_pipe) && act_ei[EP_W-1:0] == E;
         end
     endgenerate
     wire              x_root   = !x_reduces && !x_spreads && x_parent_mask == NOBODY;
@@ -1407,20 +1427,11 @@ module inc_check_message #(
         end
     end
 
-    // a number less another and a third one, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
-    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
-        reg [23:0] sum_3, carry_3;
-        begin
-            sum_3   = number ^ ~from ^ ~places;
-            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
-            past    = sum_3 - ~carry_3;
-        end
-    endfunction
-
     // what it goes by, in the cycle in which it begins: what is done of its pool, and whether that is as much as a root may move, or more
     wire [23:0]       q_done   = q_pipe_b ? j_tails[TAIL_W +: 24] : j_tails[0 +: 24];
     wire [23:0]       q_start  = q_pipe_b ? j_heads[HEAD_W +: 24] : j_heads[0 +: 24];
-    wire [23:0]       q_past   = past(q_done, q_start, {{(24-SLOT_W){1'b0}}, q_n});
+    wire [23:0]       q_past;
+    inc_past u_q_past (.number(q_done), .from(q_start), .places({{(24-SLOT_W){1'b0}}, q_n}), .past(q_past));
     wire              q_caps   = q_root && !q_past[23];
 
     always @(posedge clk) begin
@@ -1460,6 +1471,7 @@ module inc_check_message #(
             j_ei         <= acts ? act_ei : frame_ei;
 `endif
             x_pointed    <= !act_timer && act_pipe;
+            x_self       <= act_self;
             j_self       <= c_self;
             j_root       <= f_root;
             j_pipe_b     <= d_opens_b;
@@ -1509,7 +1521,8 @@ module inc_check_message #(
     wire [HEAD_W-1:0] j_head   = j_pipe_b ? j_heads[HEAD_W +: HEAD_W] : j_heads[0 +: HEAD_W];
     wire [23:0]       j_start  = j_head[23:0];
     wire [23:0]       j_wide_n = {{(24-SLOT_W){1'b0}}, j_n};
-    wire [23:0]       j_past   = past(j_done, j_start, j_wide_n);
+    wire [23:0]       j_past;
+    inc_past u_j_past (.number(j_done), .from(j_start), .places(j_wide_n), .past(j_past));
     wire [23:0]       most     = j_start + j_wide_n;
     wire              caps     = j_root && !j_past[23];           // as much as a root may move, or more, is done
     reg               capped;
@@ -1585,7 +1598,7 @@ module inc_check_message #(
             wire             whole_now = b_ends || mid[OFF_W] || mid[OFF_W-1];
             wire [24:0]      mtu_wide  = {12'd0, path_mtu};
             // it is looked up in B and goes on in C
-            wire             ahead_of = b_state != B_NONE;
+            wire             ahead_of = !c_needs;
             wire [MASK_W-1:0] b_taken = b_in_mask & {MASK_W{b_up}}, c_taken = c_in_mask & {MASK_W{d_up}};
             wire [23:0]      first_here = {init_psn[23-IN_W:0], {IN_W{1'b0}}};
             wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
@@ -1593,10 +1606,11 @@ module inc_check_message #(
             wire [EP_W-1:0]  here_rest_ep;
             // one less than the rest's is never between the two, so it may be compared with either
             wire [23:0]      rest_past  = rest_last - own_here;
-            wire             rest_least = rest_there && rest_past[23];
+            assign rest_least = rest_there && rest_past[23];
             // whether that is of the message that is to be complete next, by each of the two; for the rest's without a carry
             wire [23:0]      next_here  = {k_done[23-IN_W:0], {IN_W{1'b0}}};
-            reg              by_rest, own_some, rest_some;
+            assign own_some   = own_here != next_here;
+            assign rest_some  = (next_here ^ ~rest_last ^ {next_here[22:0] | ~rest_last[22:0], 1'b0}) != 24'd0;
             // behind the message, if all have sent as much as there may be
             wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
@@ -1650,14 +1664,11 @@ module inc_check_message #(
 
             always @(posedge clk) begin
                 mid        <= {1'b0, e_offset} + mtu_wide[OFF_W:0];
-                if (b_state == B_PLACE) begin
+                if (placed_reg) begin
                     own_here <= whole_now ? {message_up[23-IN_W:0], {IN_W{1'b0}}} : {e_message[23-IN_W:0], mid[OFF_W-2:PLACE_W]};
                 end
                 own_last   <= own_here - 24'd1;
                 least      <= rest_least ? rest_last + 24'd1 : own_here;
-                by_rest    <= rest_least;
-                own_some   <= own_here != next_here;
-                rest_some  <= (next_here ^ ~rest_last ^ {next_here[22:0] | ~rest_last[22:0], 1'b0}) != 24'd0;
                 if (j_idle) begin
                     here_reg <= here;
                 end
@@ -1666,13 +1677,12 @@ module inc_check_message #(
                 end
             end
 
-            assign may_peek  = !r_completes && !k_whole && (by_rest ? rest_some : own_some);     // not 0 units of it
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
             wire unused_here = &{1'b0, here_init, here_waits, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
         end else begin : gen_whole
             assign open      = {(IN_W+1){1'b0}};
-            assign may_peek  = 1'b0;
+            assign {rest_least, own_some, rest_some} = 3'd0;
             assign more_open = 1'b0;
             wire unused_whole = &{1'b0, k_whole, j_closes};
         end
@@ -1996,7 +2006,8 @@ module inc_check_message #(
     reg  [31:0]       r_ext;
     reg  [LEN_W-1:0]  r_plen;
     reg  [WORDS_W-1:0] r_words;
-    wire cnp  = !answers;
+    // what is made counts only if it is: of what has no room an RNR NAK, or, if there are none, a CNP
+    wire cnp  = is_full && !cfg_rnr;
     wire data = more_reg ? !r_cnp : sends;
     wire more = more_reg && tx_room;
 
@@ -2036,7 +2047,7 @@ module inc_check_message #(
 `endif
     assign tx_dir     = 1'b0;
     assign tx_ext     = more_reg ? r_ext : sends ? snd_tx_ext : cnp ? 32'd0
-                      : {ans_ack ? ACK_PLAIN : ans_rnr ? {3'b001, cfg_rnr_timer} : ans_nak ? NAK_SEQUENCE : NAK_INVALID, msn_next};
+                      : {is_duplicate || is_taken ? ACK_PLAIN : is_full ? {3'b001, cfg_rnr_timer} : is_gap ? NAK_SEQUENCE : NAK_INVALID, msn_next};
     assign tx_plen    = more_reg ? r_plen : sends ? snd_tx_plen : {LEN_W{1'b0}};
     assign tx_words   = more_reg ? r_words : sends ? snd_tx_words : {WORDS_W{1'b0}};
     // a message's last packet asks
@@ -2050,9 +2061,10 @@ module inc_check_message #(
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions; of an answer when its job has ended ----
 
-    reg [COUNTERS-1:0] count_reg;
-    wire passes = decided && c_passed;
-    wire is     = data_goes && c_passed;
+    // Whether a frame is decided in this cycle, and whether it has passed, is known last: what it is counted as, if it is data and whatever it is,
+    // stands in registers beside that, and both meet behind them.
+    reg [COUNTERS-1:0] steps_reg, data_reg, frame_reg;
+    reg                goes_reg, decided_reg, fine_reg;
 
 `ifdef INC_MESSAGE_RANGES
     // by the roles that hold now; who hears a Reduce alone is its parent
@@ -2060,70 +2072,78 @@ module inc_check_message #(
 
 `endif
     always @(posedge clk) begin
-        count_reg <= {COUNTERS{1'b0}};
-        count_reg[C_RX_FRAMES]            <= c_done;
-        count_reg[C_BYPASS]               <= quick;
-        count_reg[C_WIPE]                 <= wipes;
+        goes_reg    <= data_goes;
+        decided_reg <= decided;
+        fine_reg    <= c_passed;
+        steps_reg   <= {COUNTERS{1'b0}};
+        data_reg    <= {COUNTERS{1'b0}};
+        frame_reg   <= {COUNTERS{1'b0}};
+        steps_reg[C_RX_FRAMES]            <= c_done;
+        steps_reg[C_BYPASS]               <= quick;
+        steps_reg[C_WIPE]                 <= wipes;
 `ifdef INC_MESSAGE_RANGES
-        count_reg[C_UP_DATA]              <= is && counted && !is_down;
-        count_reg[C_DOWN_DATA]            <= is && counted && is_down;
-        count_reg[C_RANGE_OPEN]           <= range_opens;
-        count_reg[C_DROP_RANGE]           <= is && is_astray;
-        count_reg[C_DROP_BAD_CONTROL]     <= is && is_bad_control;
-        count_reg[C_DROP_CONTROL]         <= is && is_contrary;
+        data_reg[C_UP_DATA]               <= counted && !is_down;
+        data_reg[C_DOWN_DATA]             <= counted && is_down;
+        steps_reg[C_RANGE_OPEN]           <= range_opens;
+        data_reg[C_DROP_RANGE]            <= is_astray;
+        data_reg[C_DROP_BAD_CONTROL]      <= is_bad_control;
+        data_reg[C_DROP_CONTROL]          <= is_contrary;
 `else
-        count_reg[C_UP_DATA]              <= is && counted && !d_down;
-        count_reg[C_DOWN_DATA]            <= is && counted && d_down;
+        data_reg[C_UP_DATA]               <= counted && !d_down;
+        data_reg[C_DOWN_DATA]             <= counted && d_down;
 `endif
-        count_reg[C_AGG]                  <= is && is_taken && d_up;
-        count_reg[C_BUFFERED]             <= is && is_taken && d_up && !r_completes;
-        count_reg[C_TX_RESULT]            <= is && is_taken && d_up && r_completes;
-        count_reg[C_DOWN_TAKEN]           <= is && is_taken && !d_up;
-        count_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
-        count_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
-        count_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
-        count_reg[C_RX_CNP]               <= passes && d_fine && d_cnp;
-        count_reg[C_RX_CE]                <= passes && c_ce;
-        count_reg[C_TX_GAP_NAK]           <= is && ans_nak;
-        count_reg[C_TX_CNP]               <= is && ans_cnp;
-        count_reg[C_TX_ACK]               <= is && ans_ack;
-        count_reg[C_TX_RNR]               <= is && ans_rnr;
-        count_reg[C_TX_INVALID]           <= is && is_invalid;
-        count_reg[C_IMM_MISMATCH]         <= is && is_taken && r_mismatch;
-        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
-        count_reg[C_DROP_TVER]            <= passes && d_bad_tver;
-        count_reg[C_DROP_OPCODE]          <= passes && d_bad_opcode;
-        count_reg[C_DROP_TOO_LONG]        <= passes && d_too_long;
+        data_reg[C_AGG]                   <= is_taken && d_up;
+        data_reg[C_BUFFERED]              <= is_taken && d_up && !r_completes;
+        data_reg[C_TX_RESULT]             <= is_taken && d_up && r_completes;
+        data_reg[C_DOWN_TAKEN]            <= is_taken && !d_up;
+        steps_reg[C_RX_ACK]               <= answered && !snd_stale && j_is_ack;
+        steps_reg[C_RX_NAK]               <= answered && !snd_stale && !j_is_ack && !j_is_rnr;
+        steps_reg[C_RX_RNR]               <= answered && !snd_stale && j_is_rnr;
+        frame_reg[C_RX_CNP]               <= d_fine && d_cnp;
+        frame_reg[C_RX_CE]                <= c_ce;
+        data_reg[C_TX_GAP_NAK]            <= ans_nak;
+        data_reg[C_TX_CNP]                <= ans_cnp;
+        data_reg[C_TX_ACK]                <= ans_ack;
+        data_reg[C_TX_RNR]                <= ans_rnr;
+        data_reg[C_TX_INVALID]            <= is_invalid;
+        data_reg[C_IMM_MISMATCH]          <= is_taken && r_mismatch;
+        steps_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
+        frame_reg[C_DROP_TVER]            <= d_bad_tver;
+        frame_reg[C_DROP_OPCODE]          <= d_bad_opcode;
+        frame_reg[C_DROP_TOO_LONG]        <= d_too_long;
 `ifdef INC_MESSAGE_RANGES
-        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role || is_no_role : d_ack && !hears && !c_ranged);
-        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && is_heard && !k_syn;
-        count_reg[C_DROP_STALE_ACK]       <= (answered && snd_stale) || (passes && is_outside);
+        frame_reg[C_DROP_WRONG_ROLE]      <= d_fine && (f_data ? f_wrong_role || is_no_role : d_ack && !hears && !c_ranged);
+        frame_reg[C_DROP_SYNDROME]        <= d_fine && d_ack && is_heard && !k_syn;
+        steps_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
+        frame_reg[C_DROP_STALE_ACK]       <= is_outside;
 `else
-        count_reg[C_DROP_WRONG_ROLE]      <= passes && d_fine && (f_data ? f_wrong_role : d_ack && !hears);
-        count_reg[C_DROP_SYNDROME]        <= passes && d_fine && d_ack && hears && !k_syn;
-        count_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
+        frame_reg[C_DROP_WRONG_ROLE]      <= d_fine && (f_data ? f_wrong_role : d_ack && !hears);
+        frame_reg[C_DROP_SYNDROME]        <= d_fine && d_ack && hears && !k_syn;
+        steps_reg[C_DROP_STALE_ACK]       <= answered && snd_stale;
 `endif
-        count_reg[C_DROP_GAP]             <= is && is_gap;
+        data_reg[C_DROP_GAP]              <= is_gap;
 `ifdef INC_PARK
-        count_reg[C_DROP_FULL]            <= is && is_full && !f_parked;
-        count_reg[C_DROP_PARKED]          <= is && is_full && f_parked;
+        data_reg[C_DROP_FULL]             <= is_full && !f_parked;
+        data_reg[C_DROP_PARKED]           <= is_full && f_parked;
 `else
-        count_reg[C_DROP_FULL]            <= is && is_full;
+        data_reg[C_DROP_FULL]             <= is_full;
 `endif
-        count_reg[C_RX_DUPLICATE]         <= is && is_duplicate;
-        count_reg[C_DROP_REFUSED]         <= is && is_refused;
-        count_reg[C_DROP_SEQUENCE]        <= is && is_order;
-        count_reg[C_DROP_SEGMENT]         <= is && is_segment;
-        count_reg[C_DROP_BAD_LENGTH]      <= is && is_partial;
-        count_reg[C_DROP_MESSAGE_SIZE]    <= is && is_size;
-        count_reg[C_DROP_MESSAGE_LENGTH]  <= is && is_length;
-        count_reg[C_TX_RETRANSMIT]        <= snd_acts && snd_kind == 3'd2 && snd_again;
-        count_reg[C_TIMEOUT]              <= snd_acts && snd_kind == 3'd3;
+        data_reg[C_RX_DUPLICATE]          <= is_duplicate;
+        data_reg[C_DROP_REFUSED]          <= is_refused;
+        data_reg[C_DROP_SEQUENCE]         <= is_order;
+        data_reg[C_DROP_SEGMENT]          <= is_segment;
+        data_reg[C_DROP_BAD_LENGTH]       <= is_partial;
+        data_reg[C_DROP_MESSAGE_SIZE]     <= is_size;
+        data_reg[C_DROP_MESSAGE_LENGTH]   <= is_length;
+        steps_reg[C_TX_RETRANSMIT]        <= snd_acts && snd_kind == 3'd2 && snd_again;
+        steps_reg[C_TIMEOUT]              <= snd_acts && snd_kind == 3'd3;
         if (rst) begin
-            count_reg <= {COUNTERS{1'b0}};
+            goes_reg    <= 1'b0;
+            decided_reg <= 1'b0;
+            steps_reg   <= {COUNTERS{1'b0}};
         end
     end
-    assign count = count_reg;
+    assign count = steps_reg | (data_reg & {COUNTERS{goes_reg && fine_reg}}) | (frame_reg & {COUNTERS{decided_reg && fine_reg}});
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
                          ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};

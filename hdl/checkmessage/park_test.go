@@ -88,7 +88,7 @@ func (b *parking) goes(cycle int, ei uint64) bool {
 // frame has a message of one empty packet come to B at the end of cycle 0, and to C with its verdict, and asks in cycle ask whether a group can be parked.
 func (b *parking) frame(ei, psn uint64, group, ask int) (d decided) {
 	b.t.Helper()
-	b.set(map[string]uint64{"c_ei": ei, "c_self": 1 << (ei % 8), "b_wire_psn": psn, "c_wire_psn": psn, "park_group": uint64(group), "a_data": 1})
+	b.set(map[string]uint64{"c_ei": ei, "c_self": 1 << (ei % 8), "b_wire_psn": psn, "c_wire_psn": psn, "park_group": uint64(group)})
 	d.Done, d.Took = -1, -1
 	for cycle := 0; d.Done < 0 || d.Took < 0 || cycle < d.Done+2; cycle++ {
 		require.Less(b.t, cycle, 40)

@@ -74,7 +74,6 @@ func (b *ranging) frame(ei, psn uint64, f at) (m moment) {
 		"b_up": bit(f.up), "b_whole": bit(f.whole), "c_opcode": f.opcode, "c_plen": f.length, "c_words": (f.length + 7) / 8,
 		"b_data": bit(f.opcode < 6), "b_ack": bit(f.opcode == 0x11), "b_ends": bit(f.opcode >= 2 && f.opcode < 6)}
 	b.set(values)
-	b.Set("a_data", values["b_data"])
 	for cycle := 0; ; cycle++ {
 		require.Less(b.t, cycle, 60)
 		goes := b.goes(cycle, ei)

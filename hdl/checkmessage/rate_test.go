@@ -31,7 +31,7 @@ func (b *parking) stream(kinds []bool, row int) int {
 			}
 		}
 		b.set(map[string]uint64{"b_valid": bit(there(inB)), "c_valid": bit(there(inC)), "vrd_valid": bit(there(inC)), "a_ei": uint64(next / row % 2),
-			"a_data": bit(next < len(kinds) && kinds[next]), "snd_done": bit(left == 1), "snd_next": bit(left == 1), "b_go": 0, "a_go": 0})
+			"snd_done": bit(left == 1), "snd_next": bit(left == 1), "b_go": 0, "a_go": 0})
 		b.Settle()
 		leaves := b.Is("c_leaves")
 		goes := there(inB) && age > 0 && b.Is("c_free") && (!there(inC) || leaves)
@@ -94,11 +94,11 @@ func TestSeenBefore(t *testing.T) {
 				require.Less(t, cycle, 60)
 				switch cycle {
 				case 0:
-					b.set(map[string]uint64{"a_go": 1, "a_ei": 0, "a_data": 0})
+					b.set(map[string]uint64{"a_go": 1, "a_ei": 0})
 				case 1:
 					b.set(map[string]uint64{"a_go": 0, "b_valid": 1, "b_data": 0, "b_ack": 1})
 				case 2:
-					b.set(map[string]uint64{"b_go": 1, "a_go": 1, "a_ei": 1, "a_data": 1})
+					b.set(map[string]uint64{"b_go": 1, "a_go": 1, "a_ei": 1})
 				case 3:
 					b.set(map[string]uint64{"b_go": 0, "a_go": 0, "b_ei": 1, "b_self": 2, "b_data": 1, "b_ack": 0, "c_valid": 1, "c_opcode": 0x11})
 				case 4:

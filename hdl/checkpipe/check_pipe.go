@@ -39,6 +39,10 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_pipe: %w", err)
 	}
+	past, err := decider.Past{}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_pipe: %w", err)
+	}
 	return &graph.Module{
 		Name: "inc_check_pipe", Block: "CheckPipe", Source: source, Latency: "6 to 8 cycles, a frame in 2",
 		Purpose: "decides what every frame does, takes the engine's own actions, keeps the pipes",
@@ -56,7 +60,7 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 			{Path: "u_sents", Words: groups, Bits: 2 * 24, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_contexts", Words: groups, Bits: 34 + 3*p.MaskW + 2*p.SlotW, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{ahead, memory},
+		Submodules: []*graph.Module{ahead, memory, past},
 	}, nil
 }
 

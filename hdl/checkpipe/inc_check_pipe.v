@@ -645,18 +645,7 @@ module inc_check_pipe #(
     reg              was_down_reg, drained_reg;
     reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
 
-    // a PSN less another and a number, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
-    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
-        reg [23:0] sum_3;
-        reg [23:0] carry_3;
-        begin
-            sum_3   = number ^ ~from ^ ~places;
-            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
-            past    = sum_3 - ~carry_3;
-        end
-    endfunction
-
-    // three numbers, and one more, with one carry to the end as well
+    // three numbers, and one more, with one carry to the end
     function [SLOT_W-1:0] sum(input [SLOT_W-1:0] a, input [SLOT_W-1:0] b, input [SLOT_W-1:0] c, input one);
         reg [SLOT_W-1:0] carry, bit_0;
         begin
@@ -669,8 +658,9 @@ module inc_check_pipe #(
 
     wire [23:0]       a_wide    = {{(24-SLOT_W){1'b0}}, a_n};
     wire [23:0]       a_off     = a_psn - a_start;
-    wire [23:0]       past_n    = past(a_psn, a_start, a_wide);
-    wire [23:0]       past_ring = past(a_psn, a_start, {{(23-SLOT_W){1'b0}}, a_span});
+    wire [23:0]       past_n, past_ring;
+    inc_past u_past_n    (.number(a_psn), .from(a_start), .places(a_wide), .past(past_n));
+    inc_past u_past_ring (.number(a_psn), .from(a_start), .places({{(23-SLOT_W){1'b0}}, a_span}), .past(past_ring));
 
     wire [SLOT_W-1:0] a_twice = a_n << 1;
     wire [SLOT_W-1:0] a_shift = a_pipe_b && !a_root ? a_n : {SLOT_W{1'b0}};
@@ -1018,7 +1008,8 @@ module inc_check_pipe #(
     assign      asks     = c_valid && unsure && !d_busy && !asked_reg;
     wire [23:0] c_start  = !asked_reg ? d2_start : c_pipe_b ? d_heads[HEAD_W+SLOT_W+1 +: 24] : d_heads[SLOT_W+1 +: 24];
     wire [23:0] c_off    = c_psn - c_start;
-    wire [23:0] c_past   = past(c_psn, c_start, {{(24-SLOT_W){1'b0}}, c_n});
+    wire [23:0] c_past;
+    inc_past u_c_past (.number(c_psn), .from(c_start), .places({{(24-SLOT_W){1'b0}}, c_n}), .past(c_past));
 
     always @(posedge clk) begin
         asked_reg <= asks;

@@ -110,6 +110,22 @@ func (p LookAhead) Module() (*graph.Module, error) {
 	}, nil
 }
 
+// Past is inc_past: how far a number is past another one and some places more. Its contract is the head of inc_past.v.
+type Past struct{}
+
+// Module describes it.
+func (Past) Module() (*graph.Module, error) {
+	source, err := leaf.Source(files, "inc_past")
+	if err != nil {
+		return nil, err
+	}
+	return &graph.Module{
+		Name: "inc_past", Source: source, Latency: "0 cycles",
+		Purpose: "how far a number is past another one and some places more, with one carry",
+		Ports:   []graph.Port{leaf.In("number", 24), leaf.In("from", 24), leaf.In("places", 24), leaf.Out("past", 24)},
+	}, nil
+}
+
 // FrameEntry is inc_frame_entry: the step in which a frame comes to be decided. Its contract is the head of inc_frame_entry.v.
 type FrameEntry Decider
 

@@ -18,6 +18,7 @@ func TestDescription(t *testing.T) {
 	t.Parallel()
 	hdltest.Check(t, []graph.Describer{decider.FrameClass{}}, nil)
 	hdltest.Check(t, []graph.Describer{decider.DropLadder{}}, nil)
+	hdltest.Check(t, []graph.Describer{decider.Past{}}, nil)
 	hdltest.Check(t, []graph.Describer{decider.HoldWork{Width: 1}, decider.HoldWork{Width: 60}},
 		[]hdltest.Refused{{Leaf: decider.HoldWork{}, Params: []graph.Param{{Name: "WIDTH", Value: 0}}, Rule: "WIDTH must be at least 1"}})
 	hdltest.Check(t, []graph.Describer{decider.LookAhead{Bits: 1}, decider.LookAhead{Bits: 96}},
@@ -232,6 +233,30 @@ func TestDropLadder(t *testing.T) {
 			require.Equal(t, name == want, b.Is(name), "%07b: %s", set, name)
 		}
 	}
+}
+
+// TestPast: numbers anywhere, or near where they wrap and where the sign of the difference turns.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	const mask = 1<<24 - 1
+	b := rig.New(t, rig.Lib(t, decider.Past{}), 1)
+	rng := rand.New(rand.NewPCG(1, 1))
+	met := map[bool]int{}
+	for n := range 20000 {
+		number, from, places := rng.Uint64N(1<<24), rng.Uint64N(1<<24), rng.Uint64N(1<<24)
+		if n%2 == 0 {
+			places = rng.Uint64N(1 << rng.UintN(13))
+			from = (number - places + rng.Uint64N(5) - 2 + rng.Uint64N(2)<<23) & mask
+		}
+		b.Set("number", number)
+		b.Set("from", from)
+		b.Set("places", places)
+		b.Clock()
+		want := (number - from - places) & mask
+		require.Equal(t, want, b.Get("past"), "%06x less %06x and %06x", number, from, places)
+		met[want>>23 != 0]++
+	}
+	require.Greater(t, min(met[false], met[true]), 5000)
 }
 
 // TestHoldWork: random works, verdicts and a taker that pauses: each is taken once, or killed, with its verdict told at the

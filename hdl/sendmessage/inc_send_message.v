@@ -547,6 +547,7 @@ module inc_send_message #(
     reg  [MASK_W-1:0] lane_reg, left_reg;
     reg  [CODE_W-1:0] code_reg;
     reg               lone_reg, several_reg, last_reg, more_reg, strays_reg;
+    reg               quits_reg;            // the turn of a pool or an endpoint ends if nothing is sent to this lane
     wire              by_pool = pool_reg || note_reg;
     wire              strays  = state_reg == S_LOOK && strays_reg;
     wire [MASK_W-1:0] stray   = strays ? snd_self : lowest_of(left_reg);
@@ -578,6 +579,7 @@ module inc_send_message #(
         end else if (state_reg == S_LOOK && by_pool && left_reg != NOBODY) begin
             several_reg <= 1'b1;
         end
+        quits_reg <= own_reg || (pool_reg && (last_reg || (!several_reg && left_reg == NOBODY)));
         if (state_reg == S_LANE) begin
             strays_reg <= !by_pool && (along & snd_self) == NOBODY;
         end else if (state_reg == S_LOOK) begin
@@ -913,7 +915,7 @@ module inc_send_message #(
 
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
-            ask[i]              = to[i] && (made || is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
+            ask[i]              = to[i] && (made || is_last || !stay_more_reg || silent_reg[4*i +: 4] == 4'd15);
             counted[4*i +: 4]   = ask[i] ? 4'd0 : silent_reg[4*i +: 4] + {3'd0, to[i]};
         end
     end
@@ -940,12 +942,14 @@ module inc_send_message #(
 
     // ---- commit ----
 
-    wire acts_late = seen && timer_reg && live && (up_timeout || up_resume);
-    wire drops     = seen && turn && !sends && !acts_late && !(pool_reg && several_reg && !last_reg);
+    // a timer's turn ends with its look, whether something was due or not; of another one that sends nothing more
+    wire timed     = seen && timer_reg;
+    wire acts_late = timed && live && (up_timeout || up_resume);
+    wire drops     = seen && quits_reg && !sends;
 
     assign sent       = puts;
     assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
-    assign commits    = (seen && news && !sends) || acts_late || (drops && !timer_reg && live) || puts || tells || made || owes || opens;
+    assign commits    = (seen && news && !sends) || acts_late || (drops && live) || puts || tells || made || owes || opens;
     // what it would be goes by the job and how far it is: whether it is comes later
     assign cm_ack     = ack_reg || owing;
     assign cm_send    = (use_it && by_pool) || made;
@@ -956,7 +960,7 @@ module inc_send_message #(
     // a lane's send within a turn goes on with the turn
     assign cm_data    = (seen && news) || (use_it && pool_reg && several_reg);
     assign cm_more    = made ? 1'b0 : use_it && by_pool ? after_more : note_reg ? several_reg || more_here_reg : last_reg ? more_reg : more_here_reg;
-    assign act_done   = acts_late || drops || (stopped && turn) || (puts && !note_reg && !(pool_reg && several_reg));
+    assign act_done   = timed || drops || (stopped && turn) || (puts && !note_reg && !(pool_reg && several_reg));
     assign unacked_we = (tells && progress) || owes;
     assign tail_we    = (puts && by_pool) || made;
     assign later_we   = puts && own_reg;
@@ -971,7 +975,7 @@ module inc_send_message #(
     assign snd_again  = puts && own_reg && again;
 `endif
 
-    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owing)) || acts_late || drops || stopped || (puts && !several_reg) || tells || opens;
+    assign ends = made || (seen && ((note_reg && !fuse_reg && !sends) || (ack_reg && stale) || owing)) || timed || drops || stopped || (puts && !several_reg) || tells || opens;
 
     // What a look found stands, the place moved on by each packet that is made elsewhere, until a job that may change who keeps up, or sends: if
     // all keep up no ACK does.

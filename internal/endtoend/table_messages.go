@@ -22,7 +22,7 @@ func messageFaults() []Fault {
 		{Name: "an answer does not restart the count of packets", File: fileMessage, Old: "answers ? 8'd0 : is_taken ? more_unanswered : e_unanswered",
 			New: "is_taken ? more_unanswered : e_unanswered"},
 		{Name: "a message without a slot is taken", File: fileMessage, Old: "d_starts && !fits", New: "1'b0"},
-		{Name: "a gap is answered each time", File: fileMessage, Old: "is_gap && !e_nak_sent", New: "is_gap"},
+		{Name: "a gap is answered each time", File: fileMessage, Old: "f_ahead && !e_nak_sent", New: "f_ahead"},
 		{Name: "the mark falls back", File: fileMessage, Old: "r_longer ? to_reg : mark_reg", New: "to_reg"},
 		{Name: "what lies above the mark is added to", File: fileCutWork, Old: "op_take ? adding : TREE == 0", New: "1'b1"},
 		{Name: "what lies below the mark is overwritten", File: fileCutWork, Old: "op_take ? adding : TREE == 0", New: "!op_take"},
@@ -38,7 +38,7 @@ func messageFaults() []Fault {
 			New: "slot_tag[OFF_W-1:0]"},
 		{Name: "CE of a packet is forgotten by its message", File: fileMessage, Old: "old_ce || c_ce", New: "c_ce"},
 		{Name: "the last LAST decides SE", File: fileMessage, Old: "old_known ? old_se : c_se", New: "c_se"},
-		{Name: "what is refused is NAKed like a gap", File: fileMessage, Old: "ans_nak ? NAK_SEQUENCE : NAK_INVALID", New: "NAK_SEQUENCE"},
+		{Name: "what is refused is NAKed like a gap", File: fileMessage, Old: "is_gap ? NAK_SEQUENCE : NAK_INVALID", New: "NAK_SEQUENCE"},
 		{Name: "a slot is free with its first ACK", File: fileMessage, Old: "ack_rest_any && least_past[23] ? ack_rest : acked_last",
 			New: "acked_last"},
 		{Name: "a root sends what is not in its broadcast pool", File: fileMessage, Old: "caps ? most : j_done", New: "j_done"},
@@ -73,7 +73,7 @@ func cutFaults() []Fault {
 	return []Fault{
 		{Name: "a NAK acknowledges what it names", File: fileMessage, Old: "q_psn + {23'd0, q_is_ack}", New: "q_psn + 24'd1"},
 		{Name: "answers count from PSN 0", File: fileSendMessage, Old: "snd_psn - on_wire", New: "snd_psn"},
-		{Name: "a packet behind which nothing may leave does not ask", File: fileSendMessage, At: "(made || is_last ||", Old: "!after_more", New: "1'b0"},
+		{Name: "a packet behind which nothing may leave does not ask", File: fileSendMessage, At: "(made || is_last ||", Old: "!stay_more_reg", New: "1'b0"},
 		{Name: "all go along, whatever their path MTU", File: fileSendMessage, Old: "codes[CODE_W*i +: CODE_W] == codes[CODE_W*j +: CODE_W]", New: "1'b1"},
 		{Name: "who goes back sends on where it was", File: fileSendMessage, Old: "one_psn == unacked_psn", New: "1'b0"},
 		{Name: "every packet has the message's SE", File: fileSendMessage, Old: "is_last && msg_se", New: "msg_se"},
@@ -104,7 +104,7 @@ func wideMessageFaults() []Fault {
 // askFaults are of who is asked for an acknowledgement in messages of more than 16 packets.
 func askFaults() []Fault {
 	return []Fault{
-		{Name: "the 16th packet does not ask", File: fileSendMessage, At: "!after_more ||", Old: "silent_reg[4*i +: 4] == 4'd15", New: "1'b0"},
+		{Name: "the 16th packet does not ask", File: fileSendMessage, At: "!stay_more_reg ||", Old: "silent_reg[4*i +: 4] == 4'd15", New: "1'b0"},
 		{Name: "a copy asks because another one does", File: fileSendMessage, At: "assign snd_tx_ask =", Old: "ask",
 			New: "ask == {MASK_W{1'b0}} ? ask : to"},
 	}

@@ -44,7 +44,7 @@ func pipeFaults() []Fault {
 		{Name: "a result leaves a root though it is not in the broadcast pipe (B9)", File: filePipe,
 			At: "rt_keep != NOBODY &&", Old: "(!c_root || c_near)", New: "1'b1"},
 		{Name: "a pipe takes one packet more than it has slots", File: filePipe,
-			Old: "past(a_psn, a_start, a_wide)", New: "past(a_psn, a_start, a_wide + 24'd1)"},
+			At: "inc_past u_past_n    (.number(a_psn), .from(a_start), .places(", Old: "a_wide", New: "a_wide + 24'd1"},
 		{Name: "children fill the broadcast pipe of a root", File: filePipe,
 			Old: "b_near || (b_in_ring && f_moved)", New: "b_in_ring"},
 		{Name: "start is the minimum over the endpoints of both pipes (B14)", File: filePipe,
