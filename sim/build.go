@@ -51,6 +51,7 @@ type Build struct {
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // build a model that can write waves; slower
 	Cover       bool              // build a model that counts which lines, branches and bits it comes through (Model.Coverage); slower
+	Short       bool              // the model runs for no longer than a compiler takes to optimise it as far as it can
 	Brief       bool              // the model runs for less time than a compiler takes to optimise it
 
 	Ports    []PortSpec // when not nil: the ports the model must have, no more and no less
@@ -157,7 +158,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 		return nil, err
 	}
 	made, err := verilate.Design{Top: b.Top, Files: b.Files, IncludeDirs: b.IncludeDirs, Defines: b.Defines, Params: b.Params, Flags: b.Flags,
-		Trace: b.Trace, Cover: b.Cover, Brief: b.Brief, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
+		Trace: b.Trace, Cover: b.Cover, Short: b.Short, Brief: b.Brief, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
 	if err != nil {
 		return nil, err
 	}

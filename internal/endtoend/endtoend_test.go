@@ -57,6 +57,8 @@ type configuration struct {
 	scenario string
 	// only says that these alone run, with -every-config too: the others have another configuration like it.
 	only bool
+	// short: those that run without -every-config take less time than the compiler would need for a model that is as fast as it can be.
+	short bool
 }
 
 const (
@@ -84,7 +86,7 @@ func configurations(t *testing.T) []configuration {
 		case "mini", "mini3":
 			c.scenario = ""
 		case "lone", "minmax", "trio", "trio3", "wide16": // mini, mini3 and mini1 have what brief leaves out
-			c.scenario = brief
+			c.scenario, c.short = brief, preset == "wide16"
 		case "agilex8m", "fpga100g", "fpga100g1", "fpga100g3": // minmax is as wide, with fewer lanes and a short window
 			c.rare = true
 		case "chip28lean", "fpga100g256": // wide16 adds in place too, and chip28 is as wide

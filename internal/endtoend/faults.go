@@ -39,7 +39,9 @@ type Model struct {
 	// catch a fault.
 	Whole bool
 	// Brief: of these the longest are left out. Make configs has them.
-	Brief  bool
+	Brief bool
+	// Few: what runs takes less time than the compiler would need for a model that is as fast as it can be.
+	Few    bool
 	Faults []Fault
 }
 
@@ -72,13 +74,13 @@ func Models() []Model {
 	return []Model{
 		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), commitFaults(), arithmeticFaults(),
 			outputFaults(), streamFaults(), classFaults(), controlFaults())},
-		{Name: "wide", Preset: "mini", Sets: []string{"bus_bytes=64", "lanes=16"}, Faults: stepFaults()},
+		{Name: "wide", Preset: "mini", Sets: []string{"bus_bytes=64", "lanes=16"}, Few: true, Faults: stepFaults()},
 		{Name: "types", Preset: "mini", Sets: Protected(), Faults: slices.Concat(typeFaults(), eccFaults())},
 		{Name: "tree", Preset: "mini", Sets: Reproducible(), Whole: true, Faults: treeFaults()},
 		{Name: "mini3", Preset: "mini3", Faults: slices.Concat(receiveFaults(), pipeFaults(), sendFaults(), timerFaults(), rangeFaults(),
 			turnFaults())},
 		{Name: "wide3", Preset: "mini3", Sets: append(Reproducible(), "bus_bytes=64", "lanes=32", "buffer_bytes=98304", "ecc=false", "payload_banks=1"),
-			Faults: slices.Concat(widePipeFaults(), pairFaults())},
+			Few: true, Faults: slices.Concat(widePipeFaults(), pairFaults())},
 		{Name: "park", Preset: "mini", Sets: []string{"park=true"}, Whole: true, Brief: true, Faults: slices.Concat(parkFaults(), park2Faults())},
 		{Name: "park3", Preset: "mini3", Sets: []string{"park=true"}, Whole: true, Faults: slices.Concat(parkFaults(), park3Faults())},
 	}

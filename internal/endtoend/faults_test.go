@@ -20,6 +20,7 @@ import (
 	"incforge/internal/endtoend"
 	"incforge/internal/jobs"
 	"incforge/internal/testcost"
+	"incforge/verify/dut"
 )
 
 var recordKills = flag.Bool("record-kills", false, "find which scenario catches a fault that testdata/kills.yaml does not know, or no longer, and write that file")
@@ -58,17 +59,17 @@ func (k kills) order(model, fault string, scenarios []string) []string {
 }
 
 // plantedModel generates a model's configuration and plants all its faults.
-func plantedModel(t *testing.T, m endtoend.Model) string {
+func plantedModel(t *testing.T, m endtoend.Model) dut.Source {
 	t.Helper()
 	dir := generate(t, named(t, m.Preset, m.Sets...))
 	require.NoError(t, endtoend.Plant(dir, m.Faults))
-	return dir
+	return dut.Source{ManifestDir: dir, Short: m.Few}
 }
 
 // planted is a model with all its faults in it, and the scenarios that its configuration can hold.
 type planted struct {
 	endtoend.Model
-	dir       string
+	source    dut.Source
 	scenarios []string
 	known     kills
 }
@@ -78,7 +79,7 @@ func plantAll(t *testing.T, models []endtoend.Model) []*planted {
 	known := readKills(t)
 	var all []*planted
 	for _, m := range models {
-		p := &planted{Model: m, dir: plantedModel(t, m), known: known}
+		p := &planted{Model: m, source: plantedModel(t, m), known: known}
 		for _, j := range judge(t, named(t, m.Preset, m.Sets...)) {
 			if j.reason == "" {
 				p.scenarios = append(p.scenarios, j.scenario)
@@ -98,7 +99,7 @@ type catch struct {
 
 func (p *planted) catch(ctx context.Context, i int) (catch, error) {
 	for n, s := range p.known.order(p.Name, p.Faults[i].Name, p.scenarios) {
-		if why, err := failure(ctx, p.dir, s, endtoend.Choose(i)); err != nil || why != "" {
+		if why, err := failure(ctx, p.source, s, endtoend.Choose(i)); err != nil || why != "" {
 			return catch{s, why, n}, err
 		}
 	}
@@ -159,7 +160,7 @@ func TestFaultsAreCaught(t *testing.T) {
 			for _, s := range healthy {
 				t.Run("none/"+s, func(t *testing.T) {
 					t.Parallel()
-					assert.Empty(t, fails(t, p.dir, s), "without a fault")
+					assert.Empty(t, fails(t, p.source, s), "without a fault")
 				})
 			}
 		})
@@ -197,7 +198,7 @@ func TestFaultInText(t *testing.T) {
 	require.GreaterOrEqual(t, i, 0)
 	dir := generate(t, named(t, m.Preset, m.Sets...))
 	require.NoError(t, m.Faults[i].Replace(dir))
-	assert.NotEmpty(t, fails(t, dir, readKills(t)[m.Name][m.Faults[i].Name]), "the fault went unnoticed")
+	assert.NotEmpty(t, fails(t, dut.Source{ManifestDir: dir}, readKills(t)[m.Name][m.Faults[i].Name]), "the fault went unnoticed")
 }
 
 // TestFaultsFit: the faults of a model have names of their own, and killsFile has those names and no others.
@@ -226,19 +227,19 @@ func TestRecordKills(t *testing.T) {
 	t.Run("models", func(t *testing.T) {
 		for _, m := range slices.Concat(endtoend.Models(), endtoend.RareModels()) {
 			known[m.Name] = map[string]string{}
-			dir := plantedModel(t, m)
-			scenarios := sync.OnceValue(func() []string { return quickest(t, dir) })
+			source := plantedModel(t, m)
+			scenarios := sync.OnceValue(func() []string { return quickest(t, source) })
 			for i, f := range m.Faults {
 				t.Run(m.Name+"/"+f.Name, func(t *testing.T) {
 					t.Parallel()
-					if s := before[m.Name][f.Name]; s != "" && fails(t, dir, s, endtoend.Choose(i)) != "" {
+					if s := before[m.Name][f.Name]; s != "" && fails(t, source, s, endtoend.Choose(i)) != "" {
 						mu.Lock()
 						defer mu.Unlock()
 						known[m.Name][f.Name] = s
 						return
 					}
 					for _, s := range scenarios() {
-						if why := fails(t, dir, s, endtoend.Choose(i)); why != "" {
+						if why := fails(t, source, s, endtoend.Choose(i)); why != "" {
 							mu.Lock()
 							defer mu.Unlock()
 							known[m.Name][f.Name] = s
@@ -258,9 +259,9 @@ func TestRecordKills(t *testing.T) {
 }
 
 // quickest are the scenarios that the configuration can hold, the quickest first.
-func quickest(t *testing.T, dir string) []string {
+func quickest(t *testing.T, source dut.Source) []string {
 	t.Helper()
-	all := times(t, dir)
+	all := times(t, source)
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.seconds, b.seconds) })
 	var names []string
 	for _, s := range all {

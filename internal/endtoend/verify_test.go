@@ -43,7 +43,7 @@ type implementation struct {
 // pass. A failed one is told with the line that repeats it.
 func passes(t *testing.T, c configuration, dir string, seed uint64, how implementation) {
 	t.Helper()
-	o := verify.Options{Source: dut.Source{ManifestDir: dir}, Config: c.params.Name, Seed: seed, Scenario: how.scenario}
+	o := verify.Options{Source: dut.Source{ManifestDir: dir, Short: c.short && !*everyConfig}, Config: c.params.Name, Seed: seed, Scenario: how.scenario}
 	switch {
 	case how.core:
 		o.Source.Kind = dut.KindCore
@@ -71,16 +71,17 @@ func matches(t *testing.T, pattern, scenario string) bool {
 }
 
 // fails runs a scenario on a planted model and returns why it failed, or nothing. No args means no fault.
-func fails(t *testing.T, dir, scenario string, args ...string) string {
+func fails(t *testing.T, source dut.Source, scenario string, args ...string) string {
 	t.Helper()
-	why, err := failure(testcost.Context(t), dir, scenario, args...)
+	why, err := failure(testcost.Context(t), source, scenario, args...)
 	require.NoError(t, err)
 	return why
 }
 
 // failure is fails with a context and an error.
-func failure(ctx context.Context, dir, scenario string, args ...string) (why string, err error) {
-	report, err := verify.Run(ctx, verify.Options{Source: dut.Source{ManifestDir: dir, PlusArgs: args}, Seed: 1, Scenario: scenario})
+func failure(ctx context.Context, source dut.Source, scenario string, args ...string) (why string, err error) {
+	source.PlusArgs = args
+	report, err := verify.Run(ctx, verify.Options{Source: source, Seed: 1, Scenario: scenario})
 	if err != nil && !errors.Is(err, verify.ErrFailed) {
 		return "", err
 	}
@@ -96,11 +97,11 @@ type timed struct {
 	seconds float64
 }
 
-// times runs all scenarios on the model in dir and says how long those took that passed.
-func times(t *testing.T, dir string) []timed {
+// times runs all scenarios on a model and says how long those took that passed.
+func times(t *testing.T, source dut.Source) []timed {
 	t.Helper()
 	var all []timed
-	for _, r := range run(t, verify.Options{Source: dut.Source{ManifestDir: dir}, Seed: 1}).Tests {
+	for _, r := range run(t, verify.Options{Source: source, Seed: 1}).Tests {
 		assert.NotEqual(t, result.Fail, r.Verdict, "%s: %s", r.Scenario, r.Message)
 		if r.Verdict == result.Pass {
 			all = append(all, timed{r.Scenario, r.WallSeconds})

@@ -130,7 +130,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	runCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 
-	cmd := exec.CommandContext(runCtx, path, c.Args...)
+	path, args := direct(path, c)
+	cmd := exec.CommandContext(runCtx, path, args...)
 	cmd.Dir = c.Dir
 	cmd.Stdin = c.Stdin
 	if len(c.Env) > 0 {

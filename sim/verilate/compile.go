@@ -80,6 +80,7 @@ type Design struct {
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // the model can write waves
 	Cover       bool              // the model counts which lines, branches and bits it came through
+	Short       bool              // it is optimised no further than a small model, whatever its size
 	Brief       bool              // nothing is optimised
 
 	CacheDir string    // "" means $INCFORGE_CACHE, else incforge/models in the user's cache folder

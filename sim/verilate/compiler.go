@@ -181,7 +181,7 @@ func (d *Design) level(size int64) string {
 	switch {
 	case d.Brief:
 		return briefOpt
-	case size > largeModel:
+	case size > largeModel && !d.Short:
 		return largeOpt
 	default:
 		return smallOpt

@@ -85,6 +85,7 @@ func TestBundle(t *testing.T) {
 func TestLevel(t *testing.T) {
 	assert.Equal(t, "-O1", (&Design{}).level(2<<20))
 	assert.Equal(t, "-O2", (&Design{}).level(5<<20))
+	assert.Equal(t, "-O1", (&Design{Short: true}).level(5<<20))
 	assert.Equal(t, "-O0", (&Design{Brief: true}).level(5<<20))
 }
 

@@ -47,6 +47,8 @@ type Source struct {
 	Assert bool
 	// Cover has the engines count which lines, branches and bits of the Verilog they come through: RTL.Hits.
 	Cover bool
+	// Short says that the engines run for no longer than a compiler takes to optimise them as far as it can.
+	Short bool
 	// Brief says that the engines run for less time than a compiler takes to optimise them.
 	Brief bool
 	// Upsets has memories whose stored bits RTL.Upset inverts.
@@ -127,7 +129,7 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 		top = contract.TopCore
 	}
 	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
-	b.Trace, b.Cover, b.Brief = trace, s.Cover && !trace, s.Brief
+	b.Trace, b.Cover, b.Short, b.Brief = trace, s.Cover && !trace, s.Short, s.Brief
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}

@@ -392,6 +392,9 @@ func (r *Reference) Trouble(int, Trouble) bool { return false }
 // param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
 // it.
 func (r *Reference) param(name string) (uint32, bool) {
+	if !strings.HasPrefix(name, "PARAM_") {
+		return 0, false
+	}
 	p := r.man.Params
 	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
 	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes())) |

@@ -60,9 +60,10 @@ type vandal struct {
 	t       *rig.T
 	e       *rig.Engine
 	watched *rig.Group // its registers nobody writes
-	// targets are the addresses of registers that may be written, foreign those of other groups' among them, last is the last of all.
-	targets, foreign []uint32
-	last             uint32
+	// targets are the addresses of registers that may be written, foreign those of other groups' among them, favoured those of favourites
+	// among these, last is the last of all.
+	targets, foreign, favoured []uint32
+	last                       uint32
 
 	answers []rig.Frame          // of the watched group's hosts to what left
 	offered [][]byte             // frames to foreign groups that are on their way
@@ -103,6 +104,9 @@ func (v *vandal) findTargets() {
 			if group > 0 {
 				v.foreign = append(v.foreign, addr)
 			}
+			if group > 0 && group <= favourites {
+				v.favoured = append(v.favoured, addr)
+			}
 		}
 	}
 }
@@ -125,7 +129,11 @@ func (v *vandal) draw() (addr, value uint32, strobes uint8) {
 	case 1, 2:
 		return v.targets[r.IntN(len(v.targets))] | r.Uint32N(4), value, strobes
 	}
-	addr = v.foreign[r.IntN(len(v.foreign))]
+	from := v.foreign
+	if v.favours() {
+		from = v.favoured
+	}
+	addr = from[r.IntN(len(from))]
 	return addr, v.sensible(addr, value), strobes
 }
 
@@ -244,11 +252,28 @@ func (v *vandal) read() {
 	v.e.Read(reg.Name, i%reg.Size())
 }
 
+// favourites are how many foreign groups most of what is tried is about, where there are more: among hundreds of endpoints what is sent
+// would hardly ever come to one of a group that was started, and a group that was started would hardly ever be stopped.
+const favourites = 4
+
+// favours draws whether the next thing that is tried is about favourites alone.
+func (v *vandal) favours() bool {
+	return v.t.Params.AllGroups()-1 > favourites && v.t.Rand.IntN(4) != 0
+}
+
+// foreigner is a group other than the one watched.
+func (v *vandal) foreigner() int {
+	if v.favours() {
+		return 1 + v.t.Rand.IntN(favourites)
+	}
+	return 1 + v.t.Rand.IntN(v.t.Params.AllGroups()-1)
+}
+
 // arrange gives a foreign group that is not enabled settings that may work, and records to all of its places in the table, those that no
 // endpoint has too, and starts it. Its slots may be somebody's.
 func (v *vandal) arrange() {
 	t, r, p := v.t, v.t.Rand, v.t.Params
-	index := 1 + r.IntN(p.AllGroups()-1)
+	index := v.foreigner()
 	if v.e.Reference().Engine().Enabled(index) {
 		return
 	}
@@ -259,6 +284,11 @@ func (v *vandal) arrange() {
 	g.Set.Log2N = min(g.Set.Log2N, 1+r.IntN(3))
 	if room := p.Slots() - 2<<g.Set.Log2N; room > 0 {
 		g.Set.SlotBase = r.IntN(room)
+	}
+	// Where the watched group has half of all slots, hardly any of these would lie beside it.
+	end := v.watched.Set.SlotBase + 2<<v.watched.Set.Log2N
+	if beside := p.Slots() - end - 2<<g.Set.Log2N; 2*end >= p.Slots() && beside >= 0 {
+		g.Set.SlotBase = end + r.IntN(beside+1)
 	}
 	if r.IntN(4) == 0 || v.overlaps == 0 { // on the watched group's; that is refused, as long as it fits the buffer
 		g.Set.SlotBase = v.watched.Set.SlotBase + r.IntN(1<<v.watched.Set.Log2N)
@@ -342,7 +372,7 @@ func (v *vandal) contribute() {
 // offer sends a foreign endpoint something, as its record wants it, valid or not, one that no endpoint has among them.
 func (v *vandal) offer() {
 	p, r := v.t.Params, v.t.Rand
-	g := 1 + r.IntN(p.AllGroups()-1)
+	g := v.foreigner()
 	record := g*p.EPS() + r.IntN(p.EPS())
 	packet := v.packetTo(g, record)
 	port := v.e.Reference().Endpoint(record).Port
