@@ -637,7 +637,8 @@ module inc_check_pipe #(
     // what follows stands in A's second cycle
     reg [SLOT_W-1:0] n_reg;
     reg [SLOT_W:0]   raw_reg;
-    reg              near, in_ring;    // less than N from start; in the ring from there
+    reg              near;             // less than N from start
+    reg              off_reg, short_reg;   // before start; in the ring from there if it is not
     reg [SLOT_W-1:0] slot_reg;         // if the place is before the end of the ring
     reg [SLOT_W-1:0] wrapped_reg;      // if it is past that
     reg [SLOT_W-1:0] shift_reg;        // of the pipe's slots, without the group's base
@@ -677,9 +678,10 @@ module inc_check_pipe #(
     // that may have begun the range; it is placed again then.
     reg  c_ack;
     reg  a_outside;
-    reg  a_needs;                      // unless nothing was ahead of it when it was placed
+    reg  a_must, a_asks;               // that, and whether the place decides; unless nothing was ahead of it when it was placed
     wire a_stray   = a_ranged && (!a_in_range || a_previous);
-    wire a_fits    = !a_off[23] && past_ring[23];
+    wire in_ring   = !off_reg && short_reg;
+    wire a_needs   = a_must || (a_asks && !in_ring);
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
     wire a_clear = a_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
 `ifdef INC_PARK
@@ -705,11 +707,13 @@ module inc_check_pipe #(
         end
         if (!a_second) begin
             a_outside    <= a_stray;
-            a_needs      <= a_data && !a_bypass && !a_exact && (a_stray || !a_fits);
+            a_must       <= a_data && !a_bypass && !a_exact && a_stray;
+            a_asks       <= a_data && !a_bypass && !a_exact;
             n_reg        <= a_n;
             raw_reg      <= a_bias + a_psn[SLOT_W:0];
             near         <= !a_off[23] && past_n[23];
-            in_ring      <= a_fits;
+            off_reg      <= a_off[23];
+            short_reg    <= past_ring[23];
             slot_reg     <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_shift, 1'b0);
             wrapped_reg  <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_below, a_root || !a_pipe_b);
             shift_reg    <= a_shift;

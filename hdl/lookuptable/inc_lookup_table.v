@@ -395,6 +395,7 @@ module inc_lookup_table #(
     localparam FIRST_W = 5 + EI_W + 5;
     localparam HEAD_W  = FIRST_W + (IN_BAND != 0 ? 1 : 0);
     localparam REST_W  = 1 + 3 + 6 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 4*MASK_W + 8;
+    localparam KIND_W  = 8 + 8 + 1 + MASK_W + 8;     // opcode, syndrome, roles: what a frame is follows from them
     localparam FIXED_W = HEAD_W + REST_W;
     localparam ENTRY_W = FIXED_W + (IN_BAND != 0 ? MASK_W + 1 : 0);
 
@@ -472,15 +473,16 @@ module inc_lookup_table #(
 
     assign entry_in[FIRST_W-1:0] = {known, cfg_foreign_bypass, from_it, to_it, by_way, q_qpn[EI_W-1:0], grp_slots[SLOT_W +: 5]};
     assign entry_in[HEAD_W +: REST_W] = {
-        ep_ctrl[1], up, down, ackable,
+        ep_ctrl[1], down, ackable,
         q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole, empty,
-        q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
-        grp_slots[SLOT_W-1:0], grp_in_mask, grp_out_mask, grp_ack_mask, parent_hot, grp_collective[7:0]};
+        q_se, q_pad, q_ce, q_psn, q_ext[23:0], q_plen, q_words,
+        grp_slots[SLOT_W-1:0], grp_in_mask, grp_out_mask, grp_ack_mask,
+        q_opcode, q_ext[31:24], up, parent_hot, grp_collective[7:0]};
 
     wire has_room;
     assign room = has_room && !holds;
 
-    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(HEAD_W)) u_entries (
+    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(HEAD_W + KIND_W)) u_entries (
         .clk       (clk),
         .rst       (rst),
         .push      (q_valid),
@@ -496,11 +498,11 @@ module inc_lookup_table #(
     assign ent_bypass  = !ent_known || (ent_foreign && ent_bypasses);
 
     assign {ent_known, ent_bypasses, ent_from_it, ent_to_it, ent_by_way, ent_ei, ent_log2_n} = entry[FIRST_W-1:0];
-    assign {ent_host, ent_up, ent_down, ent_ackable,
+    assign {ent_host, ent_down, ent_ackable,
             ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole, ent_empty,
-            ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words,
-            ent_base, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask,
-            ent_big_endian, ent_dtype, ent_function, ent_collective} = entry[HEAD_W +: REST_W];
+            ent_se, ent_pad, ent_ce, ent_psn, ent_ext[23:0], ent_plen, ent_words,
+            ent_base, ent_in_mask, ent_out_mask, ent_ack_mask,
+            ent_opcode, ent_ext[31:24], ent_up, ent_parent_mask, ent_big_endian, ent_dtype, ent_function, ent_collective} = entry[HEAD_W +: REST_W];
 
 endmodule
 
