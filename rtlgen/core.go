@@ -148,8 +148,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		OnePort: asic, ECC: p.ECCAll})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: endDelay(p), Margin: parser.BeatsBehind, ECC: p.ECCAll})
-	counters := len(blockCounters(p))
-	mode := addMode(c, p, model.AddrBits, counters)
+	mode := addMode(c, p, model.AddrBits, len(blockCounters(p)))
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d),
 		OnePort: onePort(p)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,

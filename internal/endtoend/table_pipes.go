@@ -125,7 +125,7 @@ func timerFaults() []Fault {
 			Old: "backoff != 2'd3 ? backoff + 2'd1 : backoff", New: "backoff + 2'd1"},
 		{Name: "progress does not shorten a time-out again (B12)", File: fileRetransmission,
 			Old: "moves ? 2'd0 : cm_timeout ? backoff_more : backoff", New: "cm_timeout ? backoff_more : backoff", Also: []Change{
-				{Old: "rt_is_rnr ? rnr_time : timeout", New: "rt_is_rnr ? rnr_time : period_once"},
+				{Old: "rnr_reg ? due_rnr_reg : due_new_reg", New: "rnr_reg ? due_rnr_reg : due_once_reg"},
 			}},
 		{Name: "the last endpoint has no timer", File: fileRetransmission,
 			Old: "walk_ep_reg == LAST_EP[EP_W-1:0]", New: "walk_ep_reg == LAST_EP[EP_W-1:0] - 1'b1"},
