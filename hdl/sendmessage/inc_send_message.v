@@ -840,7 +840,7 @@ module inc_send_message #(
     always @(posedge clk) begin
         past_reg      <= past[POS_W-1:0];
         stays_reg     <= same;
-        found_reg     <= same || heard_reg[GAP_W-1:0] == own_bound;
+        found_reg     <= same || (heard_reg[GAP_W-1:0] ^ own_bound) == {GAP_W{1'b0}};    // without a carry
         moved_reg     <= (walked_reg ? gain_reg : gained) << code_reg;
         next_msg_reg  <= at_msg_reg + 24'd1;
         next_pos_reg  <= at_pos_reg + step;

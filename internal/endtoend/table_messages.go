@@ -84,7 +84,7 @@ func cutFaults() []Fault {
 			Also: []Change{{Old: "use_it && !live", New: "1'b0"}}},
 		{Name: "nothing leaves of a message that is not complete", File: fileSendMessage, Old: "past_tail[POS_W]", New: "1'b0"},
 		{Name: "a pool of several lanes rests with something to send", File: fileSendMessage, Old: "more_reg || after_more", New: "more_reg"},
-		{Name: "an ACK passes one message's end at most", File: fileSendMessage, Old: "same || heard_reg[GAP_W-1:0] == own_bound", New: "1'b1"},
+		{Name: "an ACK passes one message's end at most", File: fileSendMessage, Old: "same || (heard_reg[GAP_W-1:0] ^ own_bound) == {GAP_W{1'b0}}", New: "1'b1"},
 		{Name: "who lags is not told where messages end", File: fileSendMessage, Old: "bounds_end && lane_reg[e]", New: "bounds_end && keep[e]"},
 		{Name: "all data asks for an acknowledgement", File: fileAskAck, Old: "hdr_bytes[ASK_BIT] && keeps", New: "hdr_bytes[ASK_BIT]"},
 		{Name: "what was seen of a pool outlives a NAK", File: fileSendMessage, Old: "snd_is_ack && full_reg", New: "full_reg"},
