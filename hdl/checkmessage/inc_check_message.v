@@ -920,7 +920,7 @@ module inc_check_message #(
 
     wire [23:0]      distance = b_wire_psn - e_psn;
     wire             behind   = distance[23];
-    wire             ahead    = !behind && distance != 24'd0;
+    wire             ahead    = !behind && (b_wire_psn ^ e_psn) != 24'd0;    // without a carry
     wire [15:0]      length   = {{(16-LEN_W){1'b0}}, c_plen};
     wire [15:0]      mtu      = {3'd0, path_mtu};
 
@@ -2146,7 +2146,7 @@ module inc_check_message #(
     assign count = steps_reg | (data_reg & {COUNTERS{goes_reg && fine_reg}}) | (frame_reg & {COUNTERS{decided_reg && fine_reg}});
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
-                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, distance, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

@@ -817,18 +817,19 @@ module inc_send_message #(
 
     // An answer stays in the message that it begins in if that is not sent to its end, or is not acknowledged to its end, else it goes to its
     // end, or beyond.
-    reg               same_reg, over_reg, exact_reg;
+    reg               stays_reg, found_reg;
     reg  [POS_W-1:0]  moved_reg, gain_reg;
 `ifdef INC_RELEASE
     wire              stands = owe_reg || rel_owed;     // a release is in no message
 `else
     wire              stands = 1'b0;
 `endif
-    wire              stays = same_reg || !over_reg || stands;
-    wire              there = stays || exact_reg;       // the answer's place is found
+    wire              stays = stays_reg || stands;
+    wire              there = found_reg || stands;      // the answer's place is found
     wire              walks = told && !stale && progress && !there;
     wire              tells = told && !stale && (there || !progress);
     wire [GAP_W-1:0]  past  = heard_reg[GAP_W-1:0] - own_bound;
+    wire              same  = tail_msg == at_msg_reg || past[GAP_W-1];
     // packets of the message behind the place that it names: of the one that it begins in, or of the next
     wire [POS_W-1:0]  gained = heard_reg[POS_W-1:0] - acked_reg[POS_W-1:0];
     reg  [POS_W-1:0]  past_reg;
@@ -838,9 +839,8 @@ module inc_send_message #(
 
     always @(posedge clk) begin
         past_reg      <= past[POS_W-1:0];
-        over_reg      <= !past[GAP_W-1];
-        exact_reg     <= past == {GAP_W{1'b0}};
-        same_reg      <= tail_msg == at_msg_reg;
+        stays_reg     <= same;
+        found_reg     <= same || (heard_reg[GAP_W-1:0] ^ own_bound) == {GAP_W{1'b0}};    // without a carry
         moved_reg     <= (walked_reg ? gain_reg : gained) << code_reg;
         next_msg_reg  <= at_msg_reg + 24'd1;
         next_pos_reg  <= at_pos_reg + step;
