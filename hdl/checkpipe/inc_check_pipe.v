@@ -637,6 +637,7 @@ module inc_check_pipe #(
     // what follows stands in A's second cycle
     reg [SLOT_W-1:0] n_reg;
     reg [SLOT_W:0]   raw_reg;
+    reg              wraps_reg;        // it is past the end of the ring
     reg              near;             // less than N from start
     reg              off_reg, short_reg;   // before start; in the ring from there if it is not
     reg [SLOT_W-1:0] slot_reg;         // if the place is before the end of the ring
@@ -667,10 +668,11 @@ module inc_check_pipe #(
     wire [SLOT_W-1:0] a_shift = a_pipe_b && !a_root ? a_n : {SLOT_W{1'b0}};
     // the same less the size of the ring, but for the one that goes with an inverse
     wire [SLOT_W-1:0] a_below = a_root ? ~a_twice : a_pipe_b ? {SLOT_W{1'b0}} : ~a_n;
+    wire [SLOT_W:0]   a_raw   = a_bias + a_psn[SLOT_W:0];
     wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
-    wire [SLOT_W-1:0] place   = raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
+    wire [SLOT_W-1:0] place   = wraps_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
     wire [SLOT_W-1:0] a_index = place + shift_reg;
-    wire [SLOT_W-1:0] a_slot  = raw_reg >= size_reg ? wrapped_reg : slot_reg;
+    wire [SLOT_W-1:0] a_slot  = wraps_reg ? wrapped_reg : slot_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
 
     // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
@@ -710,7 +712,8 @@ module inc_check_pipe #(
             a_must       <= a_data && !a_bypass && !a_exact && a_stray;
             a_asks       <= a_data && !a_bypass && !a_exact;
             n_reg        <= a_n;
-            raw_reg      <= a_bias + a_psn[SLOT_W:0];
+            raw_reg      <= a_raw;
+            wraps_reg    <= a_raw >= a_span;
             near         <= !a_off[23] && past_n[23];
             off_reg      <= a_off[23];
             short_reg    <= past_ring[23];
