@@ -23,6 +23,7 @@ always @* begin
     assume (!control_map_opens || (steps_ask_opcode == 8'h05 && steps_ask_empty));
     assume (!(control_map_up && (control_map_down || control_map_spreads)));
     assume (!(control_map_reduces && control_map_spreads));
+    assume (control_map_root == (!control_map_reduces && !control_map_spreads && control_map_parent_mask == 0));
 end
 
 // LookupTable knows none but endpoints that there are, and so does the queue of Retransmission, where 0 and 1 stand for a group's pipes.

@@ -138,6 +138,7 @@ always @* if (f_past && f_shown) begin
     if (map_reduces) assert (map_out_mask == NOBODY && !map_down);
     if (map_spreads) assert (map_in_mask == NOBODY && !map_up);
     assert (!(map_up && map_down) && !(map_reduces && map_spreads));
+    assert (map_root == (!map_reduces && !map_spreads && map_parent_mask == NOBODY));
 end
 always @* if (f_past && put_valid_reg) assert (off_ei >> EP_W == group && off_ei[EP_W-1:0] == put_reg);
 `endif
