@@ -680,7 +680,8 @@ module inc_check_pipe #(
     // that may have begun the range; it is placed again then.
     reg  c_ack;
     reg  a_outside;
-    reg  a_must, a_asks;               // that, and whether the place decides; unless nothing was ahead of it when it was placed
+    // data that was placed with something ahead of it: of another range, which always waits; any, which waits unless it is in the ring
+    reg  a_must, a_asks;
     wire a_stray   = a_ranged && (!a_in_range || a_previous);
     wire in_ring   = !off_reg && short_reg;
     wire a_needs   = a_must || (a_asks && !in_ring);
