@@ -29,12 +29,12 @@ import (
 type Options struct {
 	// Dir is the generated folder, Config the configuration as the user named it, with what else a replay line needs.
 	Dir, Config string
-	// Block is a pattern of blocks' names, Operator of operators', empty for all. Count mutants of them are drawn by Seed; 0 is all. Only, if not 0, is
-	// one mutant.
+	// Block is a pattern of blocks' names, Operator of operators', empty for all. Count mutants of them are drawn by Seed; 0 is all. Only, if there are any, are
+	// those and no others.
 	Block, Operator string
 	Count           int
 	Seed            uint64
-	Only            int
+	Only            []int
 	// Scenario is a pattern of those that are tried.
 	Scenario string
 	// Cap is the processor time in seconds after which a mutant that lives is given up.
@@ -82,6 +82,7 @@ type campaign struct {
 	possible  []mutant.Mutant
 	drawn     []mutant.Mutant // what is tried of them
 	scenarios []rig.Scenario
+	reasons   []Reason
 	given     given
 	open      func() (runner, error) // compiles the model, once
 }
@@ -141,6 +142,9 @@ func (c *campaign) prepare() error {
 	if c.scenarios, err = scenarios.Select(c.Scenario); err != nil {
 		return err
 	}
+	if c.reasons, err = Reasons(); err != nil {
+		return err
+	}
 	if c.design, err = mutant.Read(c.man.Dir, c.man.Files); err != nil {
 		return err
 	}
@@ -153,16 +157,19 @@ func (c *campaign) prepare() error {
 	return err
 }
 
-// draw chooses mutants: one, or so many of the blocks that are asked for. More of the same seed are the same and others. They come in the order
+// draw chooses mutants: those asked for, or so many of the blocks that are asked for. More of the same seed are the same and others. They come in the order
 // in which they were drawn, so that what is known of a campaign that was cut off is of all blocks.
 func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
-	if o.Only != 0 {
-		if o.Only < 0 || o.Only > len(all) {
-			return nil, fmt.Errorf("%w: there is no number %d, they are 1 to %d", ErrNone, o.Only, len(all))
-		}
-		return all[o.Only-1 : o.Only], nil
-	}
 	var of []mutant.Mutant
+	for _, n := range o.Only {
+		if n < 1 || n > len(all) {
+			return nil, fmt.Errorf("%w: there is no number %d, they are 1 to %d", ErrNone, n, len(all))
+		}
+		of = append(of, all[n-1])
+	}
+	if len(of) > 0 {
+		return of, nil
+	}
 	for _, m := range all {
 		block, err := matches(o.Block, m.Module)
 		if err != nil {
@@ -201,7 +208,7 @@ func matches(pattern, name string) (bool, error) {
 
 // begin finds out what all mutants need: which are equivalent, and what the scenarios take without one.
 func (c *campaign) begin(ctx context.Context) error {
-	if !c.NoProof && c.Only == 0 {
+	if !c.NoProof && len(c.Only) == 0 {
 		task := c.Progress("prove which of %d mutants make no difference", len(c.drawn))
 		proven, err := prove(ctx, c.man.Files, c.top, c.design, c.drawn)
 		task.Stop()
@@ -297,6 +304,10 @@ func (c *campaign) all(ctx context.Context) (*Report, error) {
 	if err == nil && !c.NoProof {
 		err = c.excuse(ctx, rep)
 	}
+	if reasons := rep.explain(c.reasons); err == nil {
+		err = reasons
+	}
+	rep.finish()
 	return rep, err
 }
 

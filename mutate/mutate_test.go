@@ -155,11 +155,11 @@ func TestDraw(t *testing.T) {
 	assert.Equal(t, few, more[:5])
 	assert.NotEqual(t, few, numbers(Options{Seed: 8, Count: 5}))
 	assert.Len(t, numbers(Options{}), len(all))
-	assert.Equal(t, []int{3}, numbers(Options{Only: 3}))
+	assert.Equal(t, []int{3, 1}, numbers(Options{Only: []int{3, 1}}))
 	for _, m := range numbers(Options{Block: "t*"}) {
 		assert.Equal(t, "top", all[m-1].Module)
 	}
-	for want, o := range map[string]Options{"no block matches": {Block: "x"}, "there is no number": {Only: len(all) + 1}, "block pattern": {Block: "["},
+	for want, o := range map[string]Options{"no block matches": {Block: "x"}, "there is no number": {Only: []int{1, len(all) + 1}}, "block pattern": {Block: "["},
 		"operator \"none\"": {Operator: "none"}, "operator pattern": {Operator: "["}} {
 		_, err := draw(all, o)
 		assert.ErrorContains(t, err, want)

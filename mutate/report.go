@@ -30,6 +30,8 @@ type Result struct {
 	Why string `json:"why,omitempty"`
 	// Wedged: the scenario took much longer than without the mutant.
 	Wedged bool `json:"wedged,omitempty"`
+	// Reason says of one that lives why nothing can notice it, as somebody found by reading (reasons.yaml).
+	Reason string `json:"reason,omitempty"`
 	// Outlived are the scenarios that noticed nothing, in the order in which they were tried.
 	Outlived []string `json:"outlived,omitempty"`
 	// Tried is how many scenarios were run, Seconds the processor time they took.
@@ -47,6 +49,8 @@ type Score struct {
 	Killed     int    `json:"killed"`
 	Survived   int    `json:"survived"`
 	GivenUp    int    `json:"given_up"`
+	// Explained are those of the last two for which there is a reason.
+	Explained int `json:"explained"`
 }
 
 // Matter is how many mutants are not proven to change nothing.
@@ -55,9 +59,17 @@ func (s Score) Matter() int { return s.Mutants - s.Equivalent }
 // Percent is how many of those that matter were killed.
 func (s Score) Percent() float64 { return 100 * float64(s.Killed) / float64(max(s.Matter(), 1)) }
 
-func (s *Score) add(v Verdict) {
+// PercentExplained is the same without those for which there is a reason.
+func (s Score) PercentExplained() float64 {
+	return 100 * float64(s.Killed) / float64(max(s.Matter()-s.Explained, 1))
+}
+
+func (s *Score) add(m Result) {
 	s.Mutants++
-	switch v {
+	if m.Reason != "" {
+		s.Explained++
+	}
+	switch m.Verdict {
 	case Killed:
 		s.Killed++
 	case Survived:
@@ -100,8 +112,8 @@ func (r *Report) finish() {
 			at[m.Module] = i
 			r.Blocks = append(r.Blocks, Score{Block: m.Module})
 		}
-		r.Blocks[i].add(m.Verdict)
-		r.Total.add(m.Verdict)
+		r.Blocks[i].add(m)
+		r.Total.add(m)
 		if m.By != "" {
 			r.Scenarios[m.By]++
 		}
@@ -116,9 +128,11 @@ func (r *Report) finish() {
 	}
 }
 
-// Living are the mutants that nothing killed, and that were not proven to change nothing.
+// Living are the mutants that nothing killed, and that were not proven to change nothing; those with a reason come last.
 func (r *Report) Living() []Result {
-	return slices.DeleteFunc(slices.Clone(r.Mutants), func(m Result) bool { return m.Verdict == Killed || m.Verdict == Equivalent })
+	living := slices.DeleteFunc(slices.Clone(r.Mutants), func(m Result) bool { return m.Verdict == Killed || m.Verdict == Equivalent })
+	slices.SortStableFunc(living, func(a, b Result) int { return cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)) })
+	return living
 }
 
 // first is the first line of a text.

@@ -81,7 +81,7 @@ difference in the configuration are taken out first, by proof. What lives is lis
 	f.StringVar(&opt.Operator, "operator", "", "mutants of the operators (docs/mutate.md) that this pattern matches")
 	f.IntVar(&opt.Count, "count", 300, "draw so many mutants; 0 takes all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "of the draw, and of the scenarios")
-	f.IntVar(&opt.Only, "mutant", 0, "try this one alone")
+	f.IntSliceVar(&opt.Only, "mutant", nil, "try these alone, by their numbers, separated by commas")
 	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Float64Var(&opt.Cap, "cap", 60, "give a mutant up after so many seconds of processor time; 0 is never")
 	f.BoolVar(&opt.NoProof, "no-proof", false, "do not look for mutants that make no difference")
@@ -94,13 +94,14 @@ difference in the configuration are taken out first, by proof. What lives is lis
 
 // printMutants prints the score of each block, then what lives.
 func (a *app) printMutants(rep *mutate.Report) {
-	t := newTable("block", "mutants", "equivalent", "killed", "live", "%")
+	t := newTable("block", "mutants", "equivalent", "killed", "live", "explained", "%", "% of not explained")
 	row := func(name string, s mutate.Score) []any {
-		percent := ""
+		percent, explained := "", ""
 		if s.Matter() > 0 {
 			percent = strconv.FormatFloat(s.Percent(), 'f', 1, 64)
+			explained = strconv.FormatFloat(s.PercentExplained(), 'f', 1, 64)
 		}
-		return []any{name, s.Mutants, s.Equivalent, s.Killed, s.Survived + s.GivenUp, percent}
+		return []any{name, s.Mutants, s.Equivalent, s.Killed, s.Survived + s.GivenUp, s.Explained, percent, explained}
 	}
 	for _, b := range rep.Blocks {
 		t.AppendRow(row(b.Block, b))
@@ -112,9 +113,12 @@ func (a *app) printMutants(rep *mutate.Report) {
 		if after == "" {
 			after = "(nothing)"
 		}
-		fmt.Fprintf(a.out, "%s %s:%d %s\n  was: %s\n  is:  %s\n  again: %s\n", m.Verdict, m.File, m.Line, m.Operator, m.Before, after, m.Replay)
+		fmt.Fprintf(a.out, "%s %s:%d %s\n  in:  %s\n  was: %s\n  is:  %s\n  again: %s\n", m.Verdict, m.File, m.Line, m.Operator, m.Context, m.Before, after, m.Replay)
+		if m.Reason != "" {
+			fmt.Fprintf(a.out, "  why: %s\n", m.Reason)
+		}
 	}
 	s := rep.Total
-	fmt.Fprintf(a.out, "%s: %d mutants of %d: %d equivalent, %d of %d others killed (%.1f %%), %d survived, %d given up; median %.2f s of processor time\n",
-		rep.Config, s.Mutants, rep.Possible, s.Equivalent, s.Killed, s.Matter(), s.Percent(), s.Survived, s.GivenUp, rep.Median)
+	fmt.Fprintf(a.out, "%s: %d mutants of %d: %d equivalent, %d of %d others killed (%.1f %%), %d survived, %d given up; %d of them explained (%.1f %% of all others); median %.2f s of processor time\n",
+		rep.Config, s.Mutants, rep.Possible, s.Equivalent, s.Killed, s.Matter(), s.Percent(), s.Survived, s.GivenUp, s.Explained, s.PercentExplained(), rep.Median)
 }

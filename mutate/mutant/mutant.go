@@ -27,6 +27,8 @@ type Mutant struct {
 	// Before is what stands there, After what the mutant has in its place; nothing for a statement that is left out.
 	Before string `json:"before"`
 	After  string `json:"after,omitempty"`
+	// Context is the line, with the changed text between « and »: of one of several lines its first.
+	Context string `json:"context"`
 
 	file      int
 	from, to  int
@@ -105,6 +107,7 @@ func (d *Design) Mutants() []Mutant {
 			for j := range w.made {
 				w.made[j].Module, w.made[j].File, w.made[j].file = m.name, f.name, i
 				w.made[j].Line = lineAt(f.text, w.made[j].from)
+				w.made[j].Context = context(f.text, w.made[j].from, w.made[j].to)
 			}
 			slices.SortStableFunc(w.made, func(a, b Mutant) int { return cmp.Compare(a.from, b.from) })
 			all = append(all, w.made...)
@@ -118,6 +121,20 @@ func (d *Design) Mutants() []Mutant {
 
 // clockInput is the name that the generator gives to the clock of every module.
 const clockInput = "clk"
+
+// context is the line in which text[from:to] begins, with that between « and ».
+func context(text string, from, to int) string {
+	begin := strings.LastIndexByte(text[:from], '\n') + 1
+	end := from + len(first(text[from:]))
+	to = min(to, end)
+	return one(text[begin:from] + "«" + text[from:to] + "»" + text[to:end])
+}
+
+// first is the first line of a text.
+func first(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
 
 // one is a text in one line.
 func one(text string) string { return strings.Join(strings.Fields(text), " ") }

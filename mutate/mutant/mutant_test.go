@@ -208,3 +208,15 @@ func TestPlanted(t *testing.T) {
 	}
 	assert.Empty(t, alike)
 }
+
+func TestContext(t *testing.T) {
+	t.Parallel()
+	d := design(t, "module m #(\n    parameter W = 4\n) (\n    input wire clk, c, e,\n    output reg x\n);\n    always @(posedge clk) begin\n        if (c &&\n            e) begin\n            x <= 1'b1;\n        end\n    end\nendmodule\n")
+	contexts := map[string]string{}
+	for _, m := range d.Mutants() {
+		contexts[short(m)] = m.Context
+	}
+	assert.Equal(t, "«x <= 1'b1;»", contexts["lost: x <= 1'b1; → "])
+	assert.Equal(t, "x <= «1'b1»;", contexts["constant: 1'b1 → 1'b0"])
+	assert.Equal(t, "if («c &&»", contexts["stuck: c && e → 1'b0"], "of two lines the first")
+}
