@@ -223,16 +223,16 @@ module inc_aggregate_data #(
     wire [ADDR_W-1:0]        s_addr;
     wire [WIDTH-1:0]         s_data;
 
-    wire s_stays;                    // X wants the sum, and lacks its packet's word
+    // X lacks its packet's word: then nothing moves on, for what X waits for may be in S, and it is one term where time is short
+    wire x_lacks;
 `ifdef INC_EAGER
-    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !s_stays && !(s_reduces && sum_wait);
+    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !x_lacks && !(s_reduces && sum_wait);
 `else
-    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !s_stays;
+    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !x_lacks;
 `endif
-    wire move   = !s_valid || s_go;
+    wire move   = (!s_valid && !x_lacks) || s_go;
     wire x_wait;                     // the sum it builds on is not there yet
-    wire x_lacks;                    // the packet's word that it has a row of is not there
-    wire x_go   = x_valid && move && !x_wait && !x_lacks;
+    wire x_go   = x_valid && move && !x_wait;
     wire x_free = !x_valid || x_go;
 
     wire tree_hold, g_ordered;
@@ -475,15 +475,24 @@ module inc_aggregate_data #(
             wire unused_flags = &{1'b0, flags};
         end else begin : gen_no_m
             reg [SUB_W-1:0]   sub_reg;     // of the row in X
+            reg               needs_reg;   // which is of a packet's word
             always @(posedge clk) begin
                 if (g_go) begin
                     sub_reg <= g_sub;
                 end
+                if (x_free) begin
+                    needs_reg <= g_go && g_take && !(op_kill && g_spec);
+                end else if (op_kill && x_spec) begin
+                    needs_reg <= 1'b0;
+                end
+                if (rst) begin
+                    needs_reg <= 1'b0;
+                end
             end
 
             assign m_go       = g_go;
-            assign after      = x_valid && x_take;
-            assign x_lacks    = x_take && !rd_there;
+            assign after      = needs_reg;
+            assign x_lacks    = needs_reg && !rd_there;
             assign m_spec     = g_spec;
             assign m_read     = g_read;
             assign m_take     = g_take;
@@ -606,7 +615,6 @@ module inc_aggregate_data #(
         end
     endgenerate
     wire x_take_sum = same[DEPTH-1];
-    assign s_stays  = x_valid && x_lacks && x_take_sum;
 
     // ---- memory ----
 
