@@ -207,7 +207,7 @@ func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
 	for _, in := range []struct {
 		port string
 		v    uint64
-	}{{"pkt_start", r.place()}, {"op_start", r.start()}, {"rd_ready", 1}, {"op_words", 1}, {"op_slot", uint64(slot)}, {"op_valid", 1},
+	}{{"pkt_start", r.place()}, {"op_start", r.start()}, {"rd_ready", 1}, {"rd_there", 1}, {"op_words", 1}, {"op_slot", uint64(slot)}, {"op_valid", 1},
 		{"op_function", uint64(k.Op)}, {"op_dtype", uint64(k.DType)}, {"op_big_endian", flag[k.BigEndian]}, {"op_take", 1},
 		{"op_write", 1}, {"op_read", flag[!first]}, {"op_emit", flag[last && !r.tree]}, {"op_reduce", flag[last && r.tree]}} {
 		r.set(in.port, in.v)

@@ -336,6 +336,7 @@ func (b *blocks) add(c *graph.Composite) {
 	c.Connect(b.packets.Pin("newest"), b.aggregate.Pin("newest"))
 	c.Connect(b.aggregate.Pin("oldest"), b.packets.Pin("oldest"), b.send.Pin("byp_oldest"))
 	c.Connect(b.aggregate.Pin("rd_en"), b.packets.Pin("rd_en"), b.send.Pin("rd_en"))
+	c.Connect(b.aggregate.Pin("rd_again"), b.packets.Pin("rd_again"))
 	c.Connect(b.aggregate.Pin("rd_imm"), b.packets.Pin("rd_imm"))
 	c.Connect(b.aggregate.Pin("rd_addr"), b.packets.Pin("rd_addr"))
 	c.Connect(b.aggregate.Pin("rd_next"), b.packets.Pin("rd_next"))

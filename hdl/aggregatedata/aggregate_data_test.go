@@ -124,7 +124,9 @@ type bench struct {
 	waited  int
 	emitted [][]byte
 	bad     []bool
-	stray   bool // a word was read without leave, or as one of another kind of frame
+	stray   bool // a word was read without leave, or as one of another kind of frame, or again when it was there or no longer in the ring
+	last    int  // the word that was read last
+	again   int  // words that were read again
 	// corrected and double count what the module counts.
 	corrected, double int
 	// cycle of each event, for timing
@@ -135,6 +137,7 @@ func newBench(t *testing.T, lib *sim.Lib, p aggregatedata.AggregateData, seed ui
 	always := func() bool { return true }
 	b := &bench{Rig: rig.New(t, lib, seed), p: p, rng: rand.New(rand.NewPCG(seed, 1)), arrive: always, room: always, port: always}
 	b.Set("inject_valid", 0)
+	b.Set("rd_there", 0)
 	for unit := 0; unit < p.Slots; {
 		s := b.someSlot(unit)
 		if inc.Wide(s.dtype) && unit+1 == p.Slots {
@@ -246,27 +249,7 @@ func (b *bench) cycle() {
 		}
 	}
 	b.Clock()
-	if b.Is("rd_en") {
-		b.readAt = append(b.readAt, b.Now())
-		at := int(b.Get("rd_addr"))
-		// the address names the newest word of that place
-		latest := -1
-		for i := b.arrived - 1; i >= 0 && i >= b.arrived-size; i-- {
-			if i%size == at {
-				latest = i
-				break
-			}
-		}
-		b.stray = b.stray || !port || !b.Is("rd_wants")
-		if latest >= 0 {
-			b.SetBytes("rd_data", b.stream[latest])
-			for _, f := range b.frames {
-				if f.start <= latest && latest < f.start+len(f.data) && f.imm != b.Is("rd_imm") {
-					b.stray = true
-				}
-			}
-		}
-	}
+	b.read(port)
 	if b.Is("emit_valid") {
 		b.emitAt = append(b.emitAt, b.Now())
 		b.emitted = append(b.emitted, b.Bytes("emit_data"))
@@ -286,6 +269,42 @@ func (b *bench) cycle() {
 	used := (b.arrived - int(b.Get("oldest")) - parser.Start/b.p.Bytes) & (size - 1)
 	if b.arrived < len(b.stream) && used < size-2 && b.arrive() {
 		b.arrived++
+	}
+}
+
+// read is what the packet buffer does at the clock: it shows the word that was asked for, or what Forward reads when the port is not wanted or
+// not given.
+func (b *bench) read(port bool) {
+	size := 1 << b.p.PktW
+	wants := b.Is("rd_wants")
+	if !b.Is("rd_en") {
+		if !(port && wants) && b.rng.IntN(2) == 0 {
+			b.Set("rd_there", 0)
+			b.SetBytes("rd_data", b.word())
+		}
+		return
+	}
+	b.stray = b.stray || !port || !wants
+	if b.Is("rd_again") {
+		b.stray = b.stray || b.Is("rd_there") || b.last < b.arrived-size
+		b.again++
+	} else {
+		b.readAt = append(b.readAt, b.Now())
+		// the address names the newest word of that place
+		at := int(b.Get("rd_addr"))
+		b.last = b.arrived - 1
+		for b.last >= 0 && b.last%size != at {
+			b.last--
+		}
+		for _, f := range b.frames {
+			if f.start <= b.last && b.last < f.start+len(f.data) && f.imm != b.Is("rd_imm") {
+				b.stray = true
+			}
+		}
+	}
+	b.Set("rd_there", 1)
+	if b.last >= 0 && b.last >= b.arrived-size {
+		b.SetBytes("rd_data", b.stream[b.last])
 	}
 }
 

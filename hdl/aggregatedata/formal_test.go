@@ -56,6 +56,7 @@ func TestOrderProof(t *testing.T) {
 		"no forwarding":   {"wire x_take_sum = same[DEPTH-1];", "wire x_take_sum = 1'b0;"},
 		"no waiting":      {"assign x_wait = x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}};", "assign x_wait = 1'b0;"},
 		"read in writing": {"wire g_late  = g_read && s_go && s_write && s_addr == g_addr;", "wire g_late  = 1'b0;"},
+		"word not waited": {"assign x_lacks    = needs_reg && !rd_there;", "assign x_lacks    = 1'b0;"},
 		"killed counts":   {"wire [DEPTH-1:0] v_kept    = v_reg & ~({DEPTH{op_kill}} & spec_reg);", "wire [DEPTH-1:0] v_kept    = v_reg;"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@
 //               when it is complete (op_reduce): nothing else is emitted meanwhile; writes to a slot wait until it was reduced
 `endif
 //   poison      a row that the memory could not correct, and every sum with it, is written back as such and emitted with emit_bad
-//   reading     a packet's word is read with its first row, in cycles with rd_ready, and is wanted on rd_data until the next one is read
+//   reading     a packet's word is read with its first row, in cycles with rd_ready. One that rd_data no longer shows (rd_there low) while rows
+//               of it wait is read again (rd_again): such a row goes on 2 cycles later than it could, and later by those without rd_ready
 //   stall       emit_room low holds the rows of works that emit
 //   reset       idle; payload unknown until written
 //   not done    one work at most may be speculative, the youngest; slots and lengths are not checked
@@ -100,11 +101,15 @@ module inc_aggregate_data #(
     output wire               rd_wants,
     input  wire               rd_ready,
     output wire               rd_en,
+    // the word that was read last, once more; without, the one at rd_addr
+    output wire               rd_again,
     output wire               rd_imm,
     // the beat in which the word begins, and the one behind it
     output wire [PKT_W-1:0]   rd_addr,
     output wire [PKT_W-1:0]   rd_next,
     input  wire [8*BYTES-1:0] rd_data,
+    // rd_data is the word that was read last
+    input  wire               rd_there,
 `ifdef INC_ECC
     // the word is lost: a row made of it is as one that the memory could not correct
     input  wire               rd_bad,
@@ -218,12 +223,14 @@ module inc_aggregate_data #(
     wire [ADDR_W-1:0]        s_addr;
     wire [WIDTH-1:0]         s_data;
 
+    // X lacks its packet's word: then nothing moves on, for what X waits for may be in S, and it is one term where time is short
+    wire x_lacks;
 `ifdef INC_EAGER
-    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !(s_reduces && sum_wait);
+    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !x_lacks && !(s_reduces && sum_wait);
 `else
-    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room);
+    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !x_lacks;
 `endif
-    wire move   = !s_valid || s_go;
+    wire move   = (!s_valid && !x_lacks) || s_go;
     wire x_wait;                     // the sum it builds on is not there yet
     wire x_go   = x_valid && move && !x_wait;
     wire x_free = !x_valid || x_go;
@@ -244,11 +251,19 @@ module inc_aggregate_data #(
     wire             g_last  = g_word && (g_done || g_left == {{(WORDS_W-1){1'b0}}, 1'b1});
 
     assign op_ready = !g_valid || (g_go && g_last);
-    // A packet's word is shown until the next one is read, which is when its last row has left the stage after G. What takes no words of a
-    // packet lets none go, nor keeps any.
-    assign oldest   = g_valid && g_take ? g_start : pkt_start;
-    assign rd_wants = g_valid && g_take;
-    assign rd_en    = g_go && g_take && g_opens;
+    // A packet's word is wanted until its last row has left the stage after G, and until then the ring has it. The next one is not read before.
+    // What takes no words of a packet lets none go, nor keeps any.
+    wire              after;         // the stage after G has a row of a packet's word
+    reg  [PKT_W-1:0]  after_start;   // of the packet of which a word was read last
+    assign oldest   = after ? after_start : g_valid && g_take ? g_start : pkt_start;
+    assign rd_wants = after || (g_valid && g_take);
+    assign rd_again = !rd_there && (after || (g_valid && g_take && !g_opens));
+    assign rd_en    = (g_go && g_take && g_opens) || (rd_again && rd_ready);
+    always @(posedge clk) begin
+        if (g_go && g_take && g_opens) begin
+            after_start <= g_start;
+        end
+    end
     assign rd_imm   = g_imm;
     assign rd_addr  = g_packet;
     assign rd_next  = g_behind;
@@ -397,7 +412,9 @@ module inc_aggregate_data #(
                                        || (g_meets[DEPTH-1:1] & v_reg[DEPTH-2:0]) != {(DEPTH-1){1'b0}};
             wire             free = !valid_reg || m_go;
 
-            assign m_go       = valid_reg && x_free && !stale_reg && !late && !(read_reg && tree_fix_hold);
+            assign m_go       = valid_reg && x_free && !stale_reg && !late && !(read_reg && tree_fix_hold) && !(take_reg && !rd_there);
+            assign after      = valid_reg && take_reg;
+            assign x_lacks    = 1'b0;
             assign m_spec     = row_spec_reg;
             assign m_read     = read_reg;
             assign m_take     = take_reg;
@@ -458,13 +475,24 @@ module inc_aggregate_data #(
             wire unused_flags = &{1'b0, flags};
         end else begin : gen_no_m
             reg [SUB_W-1:0]   sub_reg;     // of the row in X
+            reg               needs_reg;   // which is of a packet's word
             always @(posedge clk) begin
                 if (g_go) begin
                     sub_reg <= g_sub;
                 end
+                if (x_free) begin
+                    needs_reg <= g_go && g_take && !(op_kill && g_spec);
+                end else if (op_kill && x_spec) begin
+                    needs_reg <= 1'b0;
+                end
+                if (rst) begin
+                    needs_reg <= 1'b0;
+                end
             end
 
             assign m_go       = g_go;
+            assign after      = needs_reg;
+            assign x_lacks    = needs_reg && !rd_there;
             assign m_spec     = g_spec;
             assign m_read     = g_read;
             assign m_take     = g_take;

@@ -7,12 +7,12 @@
 //               the low two bits of an address are not looked at
 //   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
 //   latency     write response 4 cycles after address and data are both there, but for tbl_waits; read data 4 cycles after the address, of a group
-//               5 where a group's word goes out in the cycle in which it is looked up, of an endpoint 1 later than who keeps it takes, of a
+//               later by the cycles in which a group's word goes out when it is looked up, 1 without tbl_waits; of an endpoint 1 later than who keeps it takes, of a
 //               counter up to 2 * COUNTERS + 13
 //   throughput  a write in 5 cycles and a read in 5, independent of each other
 //   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
-//   tables      endpoint and group words go out on tbl_* in the cycle of the answer, an endpoint's until tbl_waits is low, for which the next
+//   tables      endpoint and group words go out on tbl_* in the cycle of the answer, and stand until tbl_waits is low, for which the next
 //               write waits. A group's are read from a copy here, an endpoint's from
 //               the tables of who uses them: get_lookup or get_translate stands, with number and word, until got_*, in whose cycle the
 //               data is there. Of an endpoint that has no bit in a mask nothing goes out, and it reads 0
@@ -305,8 +305,8 @@ module inc_csr #(
     reg [8*PORTS-1:0] bypass_port_reg;
     reg [GROUPS-1:0] enable_reg, overlap_reg;
 
-    // the endpoint's word that goes out is not taken yet
-    wire        tbl_held    = tbl_ep_we && tbl_waits;
+    // the word that goes out is not taken yet
+    wire        tbl_held    = (tbl_ep_we || tbl_grp_we) && tbl_waits;
     wire        wr_acts     = w_state == W_ACT && !tbl_held;
     wire        wr_act      = wr_acts && wr_ok;
     wire [7:0]  wr_leads    = target(waddr);

@@ -11,7 +11,7 @@
 //               endpoint that there is are read through get_*: get_valid stands, with the rest, until `got`, in whose cycle got_data is the
 //               word. That takes a cycle without a header; if there is none for 15 cycles, `room` is low until then, and `got` comes in the
 //               cycle after the first without one
-//   one port    with ONE_PORT the endpoints' tables are in memories of one port: tbl_ep_we stands, with the rest, until tbl_waits is low, which
+//   one port    with ONE_PORT the tables are in memories of one port: tbl_ep_we or tbl_grp_we stands, with the rest, until tbl_waits is low, which
 //               is high in a cycle with a header; from the next on `room` is low until the word was taken. get_* waits for it
 //   reset       queue empty; the tables' contents are unknown until written
 //   entry       the header's fields, roles and settings of the group; ent_up, ent_down, ent_ackable: roles in the collective of a fixed group;
@@ -44,7 +44,7 @@ module inc_lookup_table #(
     parameter DEPTH_W    = 5,
     // 1: there are in-band groups, and routes
     parameter IN_BAND    = 0,
-    // 1: the endpoints' tables are in memories of one port, which take half the area; a write waits for a cycle without a header
+    // 1: the tables are in memories of one port, which take half the area; a write waits for a cycle without a header
     parameter ONE_PORT   = 0
 ) (
     input  wire                    clk,
@@ -197,7 +197,8 @@ module inc_lookup_table #(
     reg [3:0]        waited_reg;
     reg              put_reg;       // a write has waited
     // the memories' only port writes
-    wire             taken = ONE_PORT != 0 && tbl_ep_we;
+    wire             put   = tbl_ep_we || tbl_grp_we;
+    wire             taken = ONE_PORT != 0 && put;
     wire             get   = get_valid && !got_reg && !hdr_valid && !taken;
     wire             holds = waited_reg == 4'd15 || put_reg;
     wire             look  = hdr_valid || get;
@@ -220,7 +221,8 @@ module inc_lookup_table #(
     // what is written for an endpoint that no group has is not kept
     wire [INDEX_W-1:0] rd_at, wr_at;
     wire               rd_there, wr_there;
-    wire               ep_we = tbl_ep_we && !tbl_waits && wr_there;
+    wire               ep_we  = tbl_ep_we && !tbl_waits && wr_there;
+    wire               grp_we = tbl_grp_we && !tbl_waits;
     assign tbl_waits = ONE_PORT != 0 && hdr_valid;
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
         .ei(ei), .index(rd_at), .present(rd_there));
@@ -257,25 +259,25 @@ module inc_lookup_table #(
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(hdr_valid), .raddr(rd_at), .rdata(ep_remote_ip));
 
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W)) u_grp_slots (
-        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
+    inc_table #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_slots (
+        .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
         .wdata({tbl_data[F_GROUP_SLOTS_LOG2_N +: W_GROUP_SLOTS_LOG2_N], tbl_data[F_GROUP_SLOTS_BASE +: SLOT_W]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_slots));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_in_mask (
-        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_IN_MASK_MASK +: MASK_W]),
+    inc_table #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_in_mask (
+        .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_IN_MASK_MASK +: MASK_W]),
         .re(hdr_valid), .raddr(group), .rdata(grp_in_mask));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_out_mask (
-        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_OUT_MASK_MASK +: MASK_W]),
+    inc_table #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_out_mask (
+        .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_OUT_MASK_MASK +: MASK_W]),
         .re(hdr_valid), .raddr(group), .rdata(grp_out_mask));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_ack_mask (
-        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_ACK_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_ACK_MASK_MASK +: MASK_W]),
+    inc_table #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_ack_mask (
+        .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_ACK_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_ACK_MASK_MASK +: MASK_W]),
         .re(hdr_valid), .raddr(group), .rdata(grp_ack_mask));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_grp_parent (
-        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PARENT), .waddr(tbl_group),
+    inc_table #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_parent (
+        .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_PARENT), .waddr(tbl_group),
         .wdata({tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_parent));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(COL_W), .ADDR_W(GRP_W)) u_grp_collective (
-        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_COLLECTIVE), .waddr(tbl_group),
+    inc_table #(.WORDS(1 << GRP_W), .BITS(COL_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_collective (
+        .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_COLLECTIVE), .waddr(tbl_group),
         .wdata(tbl_collective[COL_W-1:0]),
         .re(hdr_valid), .raddr(group), .rdata(grp_collective));
 
@@ -287,7 +289,7 @@ module inc_lookup_table #(
         got_reg     <= get;
         got_qpn_reg <= get_word == WORD_EP_LOCAL_QPN;
         waited_reg  <= !get_valid || get || got_reg ? 4'd0 : waited_reg == 4'd15 ? waited_reg : waited_reg + 4'd1;
-        put_reg     <= tbl_ep_we && tbl_waits;
+        put_reg     <= put && tbl_waits;
         if (rst) begin
             got_reg    <= 1'b0;
             put_reg    <= 1'b0;
@@ -431,8 +433,8 @@ module inc_lookup_table #(
             wire [ROUTES_W-1:0] routes;
             reg  [2:0]  rest_reg;
 
-            inc_ram_1r1w #(.WORDS(8 << GRP_W), .BITS(ROUTES_W), .ADDR_W(GRP_W + 3)) u_grp_route (
-                .clk(clk), .we(tbl_grp_we && tbl_word >= WORD_GROUP_ROUTE_0), .waddr({tbl_group, word[2:0]}),
+            inc_table #(.WORDS(8 << GRP_W), .BITS(ROUTES_W), .ADDR_W(GRP_W + 3), .ONE_PORT(ONE_PORT)) u_grp_route (
+                .clk(clk), .we(grp_we && tbl_word >= WORD_GROUP_ROUTE_0), .waddr({tbl_group, word[2:0]}),
                 .wdata(tbl_data[F_GROUP_ROUTE_0_ENDPOINT_0 +: ROUTES_W]),
                 .re(hdr_valid), .raddr({group, fifth}), .rdata(routes));
             always @(posedge clk) begin

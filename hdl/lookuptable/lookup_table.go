@@ -73,10 +73,6 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(groupBits), Bits: 9, AddrW: groupBits}.Module()
-	if err != nil {
-		return nil, fmt.Errorf("inc_lookup_table: %w", err)
-	}
 	width := 1 + 1 + p.EIW + 1 + 3 + 6 + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + p.SlotW + 5 + 4*p.MaskW + 8 + p.InBand*(p.MaskW+2)
 	fifo, err := stream.FIFO{Width: width, DepthW: p.DepthW, Margin: 8}.Module()
 	if err != nil {
@@ -105,18 +101,17 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			p.table(at, 24).At("u_ep_local_qpn", "table"),
 			p.table(at, 32).At("u_ep_local_ip", "table"),
 			p.table(at, 32).At("u_ep_remote_ip", "table"),
-			{Path: "u_grp_slots", Words: leaf.Pow2(groupBits), Bits: p.SlotW + 5, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_in_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_out_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_ack_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 8 + 2*p.InBand, Role: "table", Module: "inc_ram_1r1w"},
+			p.group(groupBits, p.SlotW+5).At("u_grp_slots", "table"),
+			p.group(groupBits, p.MaskW).At("u_grp_in_mask", "table"),
+			p.group(groupBits, p.MaskW).At("u_grp_out_mask", "table"),
+			p.group(groupBits, p.MaskW).At("u_grp_ack_mask", "table"),
+			p.group(groupBits, 9).At("u_grp_parent", "table"),
+			p.group(groupBits, 8+2*p.InBand).At("u_grp_collective", "table"),
 		},
-		Submodules: []*graph.Module{table, memory, fifo, index},
+		Submodules: []*graph.Module{table, fifo, index},
 	}
 	if p.InBand != 0 {
-		module.Memories = append(module.Memories,
-			graph.Memory{Path: "gen_in_band.u_grp_route", Words: leaf.Pow2(groupBits + 3), Bits: 30, Role: "table", Module: "inc_ram_1r1w"})
+		module.Memories = append(module.Memories, p.group(groupBits+3, 30).At("gen_in_band.u_grp_route", "table"))
 	}
 	return module, nil
 }
@@ -124,6 +119,11 @@ func (p LookupTable) Module() (*graph.Module, error) {
 // table is one of the endpoints' tables.
 func (p LookupTable) table(at ram.EndpointIndex, bits int) ram.Table {
 	return ram.Table{Words: at.Words(), Bits: bits, AddrW: at.IndexW(), OnePort: p.OnePort}
+}
+
+// group is one of the groups' tables, by an address of so many bits.
+func (p LookupTable) group(addrW, bits int) ram.Table {
+	return ram.Table{Words: leaf.Pow2(addrW), Bits: bits, AddrW: addrW, OnePort: p.OnePort}
 }
 
 // ports are those of the Verilog: parsed headers in, their context out, the tables to be written.

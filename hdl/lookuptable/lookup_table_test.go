@@ -198,8 +198,9 @@ type bench struct {
 	// with one port: a word that stands at the tables until it is taken
 	put struct {
 		stands   bool
-		waited   int // cycles with a header
-		patience int // after so many of them headers stop
+		ep       bool // an endpoint's; else a group's
+		waited   int  // cycles with a header
+		patience int  // after so many of them headers stop
 		at       [2]int
 		value    uint32
 	}
@@ -343,13 +344,19 @@ func (b *bench) change() {
 	p := &b.put
 	if !p.stands && b.p.OnePort != 0 && b.read != nil && b.r.IntN(20) == 0 {
 		p.stands, p.waited, p.patience = true, 0, b.r.IntN(8)
-		p.at = [2]int{b.r.IntN(1 << b.p.EIW), b.r.IntN(regs.Words)}
-		p.value = b.draw(true, p.at[0], p.at[1])
+		p.ep = b.r.IntN(2) == 0
+		index := b.p.EIW
+		if !p.ep {
+			index -= b.p.EPW
+		}
+		p.at = [2]int{b.r.IntN(1 << index), b.r.IntN(regs.Words)}
+		p.value = b.draw(p.ep, p.at[0], p.at[1])
 		b.d.Set("tbl_index", uint64(p.at[0]))
 		b.d.Set("tbl_word", uint64(p.at[1]))
 		b.d.Set("tbl_data", uint64(p.value))
 	}
-	b.d.SetBool("tbl_ep_we", p.stands)
+	b.d.SetBool("tbl_ep_we", p.stands && p.ep)
+	b.d.SetBool("tbl_grp_we", p.stands && !p.ep)
 }
 
 // changed sees that the word is taken in the first cycle without a header.
@@ -361,9 +368,13 @@ func (b *bench) changed(given bool) error {
 	switch {
 	case p.stands && given:
 		p.waited++
-		b.met["a write waits"]++
+		b.met[map[bool]string{true: "a write waits", false: "a group's write waits"}[p.ep]]++
 	case p.stands:
-		b.tb.ep[p.at] = p.value
+		if p.ep {
+			b.tb.ep[p.at] = p.value
+		} else {
+			b.tb.grp[p.at] = p.value
+		}
 		p.stands, p.waited = false, 0
 	}
 	return nil
@@ -518,6 +529,7 @@ func TestAgainstModel(t *testing.T) {
 				require.Greater(t, met[k], 20, k)
 			}
 			require.Equal(t, p.OnePort != 0, met["a write waits"] > 20)
+			require.Equal(t, p.OnePort != 0, met["a group's write waits"] > 20)
 			for _, k := range []string{"in-band", "root sends", "routed"} {
 				require.Equal(t, p.InBand != 0, met[k] > 20, k)
 			}

@@ -10,7 +10,8 @@
 //               a frame's verdict (eof_valid in cycle 0) is on vrd_* in cycle 1. The frame's last beat came 1 + EOF_DELAY cycles before
 //               eof_valid; later ones are the next frame's
 //   throughput  one beat in per cycle, and one word or beat out: rd_en and byp_re never in the same cycle
-//   holding     rd_data holds until the next rd_en, through reads for byp_data; byp_data until the next of either
+//   holding     rd_data holds, and rd_there is high, until the next read of either kind, and so does byp_data. A word that a read for byp_data
+//               took away is read again by rd_en with rd_again, which needs no address, while the beats that it lies in are wanted
 //   order       a verdict's vrd_end is the address behind the frame's last beat, where the next frame begins
 //   stall       writers watch `room`: true while more than MARGIN + 1 beats and 8 verdicts are free; or room_beats, which is that without the
 //               verdicts. Space is given back by moving both `oldest` and byp_from, the addresses of the oldest beats that either reader wants,
@@ -64,6 +65,8 @@ module inc_packet_buffer #(
     output wire [ADDR_W-1:0]  newest,
     input  wire [ADDR_W-1:0]  oldest,
     input  wire               rd_en,
+    // the word that was read last, once more
+    input  wire               rd_again,
     input  wire               rd_imm,
     input  wire [ADDR_W-1:0]  rd_addr,
     input  wire [ADDR_W-1:0]  rd_next,
@@ -72,6 +75,8 @@ module inc_packet_buffer #(
     output wire               rd_bad,
 `endif
     output wire [8*BYTES-1:0] rd_data,
+    // it is the word that was read last
+    output wire               rd_there,
 
     // beats; the address behind the newest one
     output wire [ADDR_W-1:0]  byp_fill,
@@ -173,6 +178,16 @@ module inc_packet_buffer #(
         end
     endgenerate
 
+    // where the word lies that was read last
+    reg  [ADDR_W-1:0] low_reg, mid_reg, high_reg;
+    always @(posedge clk) begin
+        if (rd_en && !rd_again) begin
+            low_reg  <= low_addr;
+            mid_reg  <= mid_addr;
+            high_reg <= high_addr;
+        end
+    end
+
     wire               re = rd_en || byp_re;
     wire [8*BYTES-1:0] out;
     wire               turned;
@@ -186,7 +201,7 @@ module inc_packet_buffer #(
         .waddr (tail_reg),
         .wdata (in[8*CUT_1-1:0]),
         .re    (re),
-        .raddr (byp_re ? byp_addr : low_addr),
+        .raddr (byp_re ? byp_addr : rd_again ? low_reg : low_addr),
 `ifdef INC_ECC
         .rdata ({bad[0], out[8*CUT_1-1:0]})
 `else
@@ -200,7 +215,7 @@ module inc_packet_buffer #(
         .waddr (tail_reg),
         .wdata (in[8*CUT_2-1:8*CUT_1]),
         .re    (re),
-        .raddr (byp_re ? byp_addr : mid_addr),
+        .raddr (byp_re ? byp_addr : rd_again ? mid_reg : mid_addr),
 `ifdef INC_ECC
         .rdata ({bad[1], out[8*CUT_2-1:8*CUT_1]})
 `else
@@ -214,7 +229,7 @@ module inc_packet_buffer #(
         .waddr (tail_reg),
         .wdata ({raw_imm, in[8*BYTES-1:8*CUT_2]}),
         .re    (re),
-        .raddr (byp_re ? byp_addr : high_addr),
+        .raddr (byp_re ? byp_addr : rd_again ? high_reg : high_addr),
 `ifdef INC_ECC
         .rdata ({bad[2], turned, out[8*BYTES-1:8*CUT_2]})
 `else
@@ -224,31 +239,21 @@ module inc_packet_buffer #(
 
     assign byp_data = turned ? {out[8*BYTES-33:0], out[8*BYTES-1:8*BYTES-32]} : out;
 
-    // ---- the adders' word, which is kept when the port reads for the output ----
+    // ---- the adders' word, which is gone when the port reads for the output ----
 
-    localparam WORD_W = 8*BYTES
+    reg  there_reg;
+
+    assign rd_there = there_reg;
+    assign rd_data  = {out[8*START-1:0], out[8*BYTES-1:8*START]};
 `ifdef INC_ECC
-                        + 1
-`endif
-                        ;
-    reg               fresh_reg;        // the memories show it
-    reg  [WORD_W-1:0] kept_reg;
-`ifdef INC_ECC
-    assign byp_bad = bad != 3'd0;
-    wire [WORD_W-1:0] word = {byp_bad, out[8*START-1:0], out[8*BYTES-1:8*START]};
-    assign {rd_bad, rd_data} = fresh_reg ? word : kept_reg;
-`else
-    wire [WORD_W-1:0] word = {out[8*START-1:0], out[8*BYTES-1:8*START]};
-    assign rd_data = fresh_reg ? word : kept_reg;
+    assign byp_bad  = bad != 3'd0;
+    assign rd_bad   = byp_bad;
 `endif
 
     always @(posedge clk) begin
-        fresh_reg <= rd_en || (fresh_reg && !byp_re);
-        if (fresh_reg && byp_re) begin
-            kept_reg <= word;
-        end
+        there_reg <= rd_en || (there_reg && !byp_re);
         if (rst) begin
-            fresh_reg <= 1'b0;
+            there_reg <= 1'b0;
         end
     end
 

@@ -43,8 +43,8 @@ func streamFaults() []Fault {
 			Old: "end_valid || oldest_reg", New: "1'b1"},
 		{Name: "a bypassed frame waits for room that only its own decision can make", File: filePacketBuffer,
 			Old: "byp_alone ? byp_from : oldest", New: "oldest"},
-		{Name: "a word is not kept while the output's beats are read", File: filePacketBuffer,
-			At: "rd_data = fresh_reg ? word :", Old: "kept_reg", New: "word"},
+		{Name: "a word that a read for the output took is not read again", File: filePacketBuffer,
+			Old: "rd_en || (there_reg && !byp_re)", New: "rd_en || there_reg"},
 		{Name: "a bypassed beat that the adders' read took is not read again", File: fileForward,
 			Old: "!skips && !rd_en", New: "!skips"},
 	}

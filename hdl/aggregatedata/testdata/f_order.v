@@ -31,7 +31,7 @@ endmodule
 module f_order #(parameter STAGES = 2) (
     input wire        clk,
     // anything
-    input wire        any_valid, any_spec, any_commit, any_kill, any_read, any_emit, any_slot, any_long, emit_room,
+    input wire        any_valid, any_spec, any_commit, any_kill, any_read, any_emit, any_slot, any_long, any_taken, emit_room,
     input wire [1:0]  any_kind,
     input wire [2:0]  any_start,
     input wire [31:0] any_packets
@@ -42,8 +42,12 @@ module f_order #(parameter STAGES = 2) (
     reg rst = 1'b1, begun = 1'b0;
     reg [31:0] packets;
     reg [31:0] rd_data;
-    wire       rd_en;
+    wire       rd_en, rd_again;
+    reg        rd_there = 1'b0;
+    wire       rd_ready = !any_taken;    // else Forward reads, and its beat is there in place of the word
     wire [2:0] rd_addr;
+    reg  [2:0] last;
+    wire [2:0] at = rd_again ? last : rd_addr;
     always @(posedge clk) begin
         rst   <= 1'b0;
         begun <= 1'b1;
@@ -51,7 +55,12 @@ module f_order #(parameter STAGES = 2) (
             packets <= any_packets;
         end
         if (rd_en) begin
-            rd_data <= {28'd0, packets[rd_addr*W +: W]};
+            rd_data  <= {28'd0, packets[at*W +: W]};
+            rd_there <= 1'b1;
+            last     <= at;
+        end else if (any_taken) begin
+            rd_data  <= any_packets;
+            rd_there <= 1'b0;
         end
     end
 
@@ -144,7 +153,7 @@ module f_order #(parameter STAGES = 2) (
         .clk(clk), .rst(rst), .op_ready(op_ready), .op_valid(op_valid), .op_spec(any_spec), .op_commit(op_commit), .op_kill(op_kill),
         .op_start(any_start - 3'd5), .op_imm(1'b0), .op_words(words), .op_slot(any_slot), .op_pair(1'b0), .op_read(read), .op_take(take), .op_write(write),
         .op_emit(emit), .op_reduce(1'b0), .op_pairs(1'b0), .op_function(2'd0), .op_dtype(2'd0), .op_big_endian(1'b0),
-        .pkt_start(3'd0), .oldest(), .newest(3'd7), .rd_wants(), .rd_ready(1'b1), .rd_en(rd_en), .rd_imm(), .rd_addr(rd_addr), .rd_next(), .rd_data(rd_data),
+        .pkt_start(3'd0), .oldest(), .newest(3'd7), .rd_wants(), .rd_ready(rd_ready), .rd_en(rd_en), .rd_again(rd_again), .rd_imm(), .rd_addr(rd_addr), .rd_next(), .rd_data(rd_data), .rd_there(rd_there),
         .emit_room(emit_room), .emit_valid(emit_valid), .emit_bad(emit_bad), .emit_data(emit_data),
         .inject_valid(1'b0), .inject_flips(2'd0), .count_corrected(), .count_double()
     );

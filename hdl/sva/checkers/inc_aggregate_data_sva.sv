@@ -25,6 +25,7 @@ module inc_aggregate_data_sva #(
     input wire [SLOT_W-1:0]  op_slot,
     input wire               rd_ready,
     input wire               rd_en,
+    input wire               rd_again,
     input wire [PKT_W-1:0]   rd_addr,
     input wire [PKT_W-1:0]   newest
 );
@@ -48,7 +49,7 @@ module inc_aggregate_data_sva #(
             begin : has_words assert (!op_valid || op_words != {WORDS_W{1'b0}} || (op_reduce && !op_take)); end
             begin : not_too_many assert (!op_valid || op_words <= MOST); end
             begin : slot_is_there assert (!op_valid || {1'b0, op_slot} < SLOT_COUNT); end
-            begin : reads_a_word assert (!rd_en || rd_addr != newest); end
+            begin : reads_a_word assert (!rd_en || rd_again || rd_addr != newest); end
             begin : reads_with_leave assert (!rd_en || rd_ready); end
         end
     end

@@ -15,6 +15,7 @@ module inc_packet_buffer_sva #(
     input wire              vrd_valid,
     input wire              vrd_pop,
     input wire              rd_en,
+    input wire              rd_again,
     input wire [ADDR_W-1:0] rd_addr,
     input wire [ADDR_W-1:0] next,
     input wire [ADDR_W-1:0] oldest,
@@ -29,7 +30,11 @@ module inc_packet_buffer_sva #(
     reg  [ADDR_W-1:0] oldest_reg, words_reg, from_reg, beats_reg;
     wire [ADDR_W-1:0] words = tail_reg - oldest;
     wire [ADDR_W-1:0] beats = tail_reg - byp_from;
-    wire [ADDR_W-1:0] word  = rd_addr - oldest;
+    // the word that is read: where it begins, and where it ends
+    reg  [ADDR_W-1:0] begin_reg, end_reg;
+    wire [ADDR_W-1:0] begins = rd_again ? begin_reg : rd_addr;
+    wire [ADDR_W-1:0] ends   = rd_again ? end_reg : next;
+    wire [ADDR_W-1:0] word  = begins - oldest;
     wire [ADDR_W-1:0] beat  = byp_addr - byp_from;
     wire [ADDR_W-1:0] words_moved = oldest - oldest_reg;
     wire [ADDR_W-1:0] beats_moved = byp_from - from_reg;
@@ -47,11 +52,15 @@ module inc_packet_buffer_sva #(
         from_reg   <= byp_from;
         words_reg  <= words + one;
         beats_reg  <= beats + one;
+        if (rd_en) begin
+            begin_reg <= begins;
+            end_reg   <= ends;
+        end
         if (live_reg && !rst) begin
             begin : no_overflow assert (!push || (beats != {ADDR_W{1'b1}} && (byp_alone || words != {ADDR_W{1'b1}}))); end
             begin : one_reader assert (!(rd_en && byp_re)); end
             begin : reads_a_word assert (!rd_en || word < words); end
-            begin : reads_apart assert (!rd_en || next != tail_reg); end
+            begin : reads_apart assert (!rd_en || ends != tail_reg); end
             begin : reads_a_beat assert (!byp_re || beat < beats); end
             begin : verdict_is_there assert (!vrd_pop || vrd_valid); end
             begin : oldest_moves_on assert (!before_reg || byp_alone || alone_reg || words_moved <= words_reg); end
