@@ -276,6 +276,9 @@ module inc_retransmission #(
     wire [23:0] skips   = rt_next - send_next;
     wire [23:0] again   = max_sent - send_next;
     wire [23:0] after   = send_next + 24'd1;
+    // What is sent next has come to S, by either: both are compared while it is found out which of them it is. Not a choice between the two, which
+    // Yosys would make before one comparison.
+    wire        level   = (skips[23] && send_next == rt_sent) || (!skips[23] && rt_next == rt_sent);
     wire [TIME_W-1:0] past = now_reg - own_deadline;
 
     // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after a send to all and
@@ -311,7 +314,7 @@ module inc_retransmission #(
         unacked_reg  <= rt_acked + 24'd1;
         // what is sent next, when this acknowledgement is in
         ahead_reg    <= skips[23] ? send_next : rt_next;
-        level_reg    <= skips[23] ? send_next == rt_sent : rt_next == rt_sent;
+        level_reg    <= level;
         all_reg      <= next_is(rt_acked, rt_sent);
         // of one who rests, and so lags
         nothing_reg  <= rt_acked == max_sent;
