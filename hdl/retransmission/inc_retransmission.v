@@ -458,6 +458,8 @@ module inc_retransmission #(
     wire               fetch;
     wire               takes_first;
     wire [QUEUE_W-1:0] done_next = done_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
+    wire               left_next = joins || (queued ? done_next != tail_reg : left_reg);
+    wire               late_next = cm_we && own_joins;
 
     generate
         if (EI_W > EP_W) begin : gen_pipe_ei
@@ -481,7 +483,7 @@ module inc_retransmission #(
     assign fetch = head_reg != tail_reg && (!shown_reg || takes_first);
 
     always @(posedge clk) begin
-        late_reg    <= cm_we && own_joins;
+        late_reg    <= late_next;
         late_ei_reg <= ei_reg;
         if (joins) begin
             tail_reg <= tail_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
@@ -495,7 +497,7 @@ module inc_retransmission #(
         if (queued) begin
             done_reg <= done_next;
         end
-        left_reg <= joins || (queued ? done_next != tail_reg : left_reg);
+        left_reg <= left_next;
         if (rst) begin
             late_reg  <= 1'b0;
             tail_reg  <= {QUEUE_W{1'b0}};
@@ -600,6 +602,7 @@ module inc_retransmission #(
     // ---- what is next: the queue's first or the walk's find, in turn ----
 
     reg             act_valid_reg, act_timer_reg, act_pipe_reg;
+    reg             soon_reg;               // that, or late_reg, or left_reg
     reg  [EI_W-1:0] act_ei_reg;
     wire [EI_W-1:0] walk_ei;
     generate
@@ -615,10 +618,11 @@ module inc_retransmission #(
     assign takes_timer = act_free && found && !(shown_reg && act_timer_reg);
     assign takes_first = act_free && shown_reg && !takes_timer;
 
+    wire act_next = takes_timer || takes_first || !act_free;
+
     always @(posedge clk) begin
-        if (act_free) begin
-            act_valid_reg <= takes_timer || takes_first;
-        end
+        act_valid_reg <= act_next;
+        soon_reg      <= act_next || late_next || left_next;
         if (takes_timer || takes_first) begin
             act_timer_reg <= takes_timer;
             act_pipe_reg  <= takes_first && first[EI_W];
@@ -626,12 +630,13 @@ module inc_retransmission #(
         end
         if (rst) begin
             act_valid_reg <= 1'b0;
+            soon_reg      <= 1'b0;
             act_timer_reg <= 1'b0;
         end
     end
 
     assign act_valid = act_valid_reg;
-    assign act_soon  = act_valid_reg || late_reg || left_reg;
+    assign act_soon  = soon_reg;
     assign act_timer = act_timer_reg;
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
