@@ -72,7 +72,7 @@ func recycleBuffer() Block {
 			{Overflow, "no start is forgotten while others are under way; the fence never counts past its end", 0,
 				Change{m, "pending_reg <= (pending_reg & ~lowest) | grp_start;", "pending_reg <= pending_reg & ~lowest;"}},
 			{Range, "one group is being started, and it exists; its units lie in the buffer, and what is written in them", 0,
-				Change{m, "legal_reg && {1'b0, cfg_slots[23:0]} <= highest_reg", "legal_reg"}},
+				Change{m, "legal_reg && !overlong_reg && {1'b0, cfg_slots[23:0]} <= highest_reg", "legal_reg && !overlong_reg"}},
 		},
 	}
 }

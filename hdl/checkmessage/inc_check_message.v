@@ -871,11 +871,13 @@ module inc_check_message #(
     reg  [23:0]       k_top, k_done, k_lead;             // of the message: from done
     reg  [23:0]       k_off_a, k_off_b;                  // and from start, of either pool
     wire [23:0]       k_off    = k_pipe_b ? k_off_b : k_off_a;
-    reg  [SLOT_W:0]   k_at;                              // the slot of the message, in its ring or beyond
+    reg  [SLOT_W-1:0] k_at;                              // the slot of the message, in its ring or beyond
+    reg               k_beyond;                          // which of the two
     reg  [SLOT_W-1:0] k_first, k_again;                  // where its ring begins, and that less the ring's size, for what lies beyond
     wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
     wire              b_opens_b = b_root || b_spreads || !b_up;
     wire [SLOT_W-1:0] b_n       = pipe_set ? pipe_n : b_half;
+    wire [SLOT_W:0]   b_ring    = b_root ? {b_n, 1'b0} : {1'b0, b_n};
     wire              f_root    = !c_reduces && !c_spreads && c_parent_mask == NOBODY;
     wire [MASK_W-1:0] f_outs    = !d_opens_b ? c_parent_mask : c_spreads ? c_out_mask : c_out_mask & ~c_parent_mask;
     wire [SLOT_W:0]   f_bias    = b_opens_b ? heads[HEAD_W+24 +: SLOT_W+1] : heads[24 +: SLOT_W+1];
@@ -909,12 +911,15 @@ module inc_check_message #(
     wire              k_syn  = c_syn_ack || c_syn_rnr || c_syn_nak;
 
     // where it is in the ring, and where the pool's ring is among the group's slots
-    wire [SLOT_W:0]   ring     = k_root ? {k_n, 1'b0} : {1'b0, k_n};
     reg  [SLOT_W-1:0] slot_reg;        // its word
     reg  [SLOT_W-1:0] place_reg;       // its payload
     wire              b_second = b_opens_b && !b_root;
-    wire [SLOT_W+1:0] k_beyond = {1'b0, k_at} - {1'b0, ring};
-    wire [SLOT_W-1:0] slot_at  = !k_beyond[SLOT_W+1] ? k_again + k_at[SLOT_W-1:0] : k_first + k_at[SLOT_W-1:0];
+    // its slot less the ring's size, with one carry to the end as in inc_past: it is less than a size from 0 either way, if there is room for it
+    wire [SLOT_W:0]   b_sums   = e_message[SLOT_W:0] ^ f_bias ^ ~b_ring;
+    wire [SLOT_W-1:0] b_on     = (e_message[SLOT_W-1:0] & f_bias[SLOT_W-1:0]) | (e_message[SLOT_W-1:0] & ~b_ring[SLOT_W-1:0])
+                                 | (f_bias[SLOT_W-1:0] & ~b_ring[SLOT_W-1:0]);
+    wire [SLOT_W:0]   b_past   = b_sums + {b_on, 1'b1};
+    wire [SLOT_W-1:0] slot_at  = (k_beyond ? k_again : k_first) + k_at;
 
     // ---- data: first the packet, then its message ----
 
@@ -1052,9 +1057,10 @@ module inc_check_message #(
             k_top        <= f_top;
             k_done       <= f_done;
             k_lead       <= e_message - f_done;
-            k_at         <= e_message[SLOT_W:0] + f_bias;
+            k_at         <= e_message[SLOT_W-1:0] + f_bias[SLOT_W-1:0];
             k_first      <= b_second ? b_base + b_n : b_base;
-            k_again      <= b_second ? b_base : b_base - (b_root ? b_n << 1 : b_n);
+            k_beyond     <= !b_past[SLOT_W];
+            k_again      <= b_second ? b_base : b_base - b_ring[SLOT_W-1:0];
             k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
             f_behind     <= behind;
             f_ahead      <= ahead;
@@ -2146,7 +2152,7 @@ module inc_check_message #(
     assign count = steps_reg | (data_reg & {COUNTERS{goes_reg && fine_reg}}) | (frame_reg & {COUNTERS{decided_reg && fine_reg}});
 
     wire unused_bits = &{1'b0, a_there, frm_waits, b_self, b_in_mask, c_ext, c_opcode, tbl_index, tbl_data, slot_tag, slot_opcode, slot_plen, slot_pad, ack_ready, ack_picked,
-                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, distance, past_n, past_ring, past_done, q_past, j_past, k_beyond, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
+                         ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own, ack_own_msn, least_past, distance, past_n, past_ring, past_done, q_past, j_past, b_past, m_beyond, head_past, spare, over, under, rounded, next_unit, f_unit, m_unit, msg_number, j_tails};
 
 endmodule
 

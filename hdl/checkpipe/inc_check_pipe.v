@@ -696,9 +696,14 @@ module inc_check_pipe #(
     assign a_stays = a_valid && a_second && a_needs;
     assign a_look  = a_stays && a_clear && !holds;
 
+    // what goes with a frame is noted by steps as inc_frame_steps does: one that is free, or left, takes what comes, whether that is a frame or not
+    wire a_loads = !a_valid || a_go;
+    wire b_loads = !b_valid || b_go;
+    wire c_loads = !c_valid || c_leaves;
+
     always @(posedge clk) begin
         a_second <= !s_go && !a_look;
-        if (s_go) begin
+        if (a_loads) begin
             a_base   <= s_base;
             a_half   <= s_half;
             a_half_span <= s_root ? {s_half, 1'b0} : {1'b0, s_half};
@@ -782,7 +787,7 @@ module inc_check_pipe #(
     assign rcv_host    = b_host;
 
     always @(posedge clk) begin
-        if (a_go) begin
+        if (b_loads) begin
             b_base       <= a_base;
             b_n          <= n_reg;
             b_index      <= a_index;
@@ -965,7 +970,7 @@ module inc_check_pipe #(
             look_pipe_b <= b_go ? b_pipe_b : c_look ? c_pipe_b : x_step == X_STATE ? x_first : look_pipe_b;
         end
         c_known <= b_go || c_look || (c_known && !x_start);
-        if (b_go) begin
+        if (c_loads) begin
             c_next        <= b_next;
             c_fresh       <= b_fresh;
             c_acked       <= b_acked;
@@ -1021,7 +1026,7 @@ module inc_check_pipe #(
 
     always @(posedge clk) begin
         asked_reg <= asks;
-        if (b_go) begin
+        if (c_loads) begin
             c_near <= b_near;
             c_sure <= b_exact;
         end else if (asked_reg || (d2_valid && d2_group == c_group)) begin

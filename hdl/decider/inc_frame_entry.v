@@ -302,15 +302,16 @@ module inc_frame_entry #(
 
             wire live_now = live_wide[{1'b0, ask_group}];
 
+            // What follows if what is offered goes, and if it stays: that comes last.
+            wire [2:0] state_gone  = state_reg == M_SHOW && control_reg ? M_WENT : !offered ? M_EMPTY : by_range ? M_MAP : by ? M_EMPTY : M_SHOW;
+            wire [2:0] state_stays = free ? (!offered ? M_EMPTY : by_range ? M_MAP : M_SHOW) : M_SHOW;
+
             always @(posedge clk) begin
                 case (state_reg)
                     M_MAP:   state_reg <= M_SHOW;
                     M_HELD:  state_reg <= opener && opening ? M_OPEN : opener && done ? M_EMPTY : M_HELD;
                     M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
-                    default: state_reg <= state_reg == M_WENT && opens ? M_HELD
-                                          : goes && control_reg ? M_WENT
-                                          : take ? (by_range ? M_MAP : by && ready ? M_EMPTY : M_SHOW)
-                                          : empties ? M_EMPTY : M_SHOW;
+                    default: state_reg <= state_reg == M_WENT && opens ? M_HELD : ready ? state_gone : state_stays;
                 endcase
                 live_reg   <= take ? ent_live : live_reg && live_now;
                 opened_reg <= !take && (opened_reg || state_reg == M_OPEN);

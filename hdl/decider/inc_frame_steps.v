@@ -404,6 +404,7 @@ module inc_frame_steps #(
     // ---- who goes ----
 
     reg  a_valid_reg, b_valid_reg, c_valid_reg, b_second_reg;
+    reg  b_through_reg;            // the frame in B has had its cycles there
     assign a_valid   = a_valid_reg;
     assign b_valid   = b_valid_reg;
     assign c_valid   = c_valid_reg;
@@ -411,7 +412,7 @@ module inc_frame_steps #(
     assign redo      = b_stale && c_leaves;
 
     // Whether C is left is known last: of every step, whether its frame goes in any case, and whether it goes if C is left.
-    wire b_ready = b_valid && (b_second || b_bypass) && c_free;
+    wire b_ready = b_through_reg && c_free;
     wire b_goes  = b_ready && !c_valid;
     wire b_may   = b_ready && !b_stale;
     wire a_may   = a_valid && a_ready && !holds;
@@ -421,7 +422,7 @@ module inc_frame_steps #(
     assign a_go      = a_goes || (a_may && b_may && c_leaves);
     assign s_go      = s_valid && s_ready;
     // whatever is offered: a frame that is held waits for nothing else
-    assign s_ready   = !holds && (!a_valid || a_goes || (a_may && b_may && c_leaves));
+    assign s_ready   = a_go || (!a_valid && !holds);
     // what goes with a frame is looked at only while the frame is there: a step that is free takes what comes
     wire a_loads = !a_valid || a_go;
     wire b_loads = !b_valid || b_go;
@@ -431,11 +432,13 @@ module inc_frame_steps #(
         a_valid_reg  <= s_go || (a_valid && !a_go);
         b_valid_reg  <= a_go || (b_valid && !b_go);
         b_second_reg <= !a_go && !redo;
+        b_through_reg <= a_go ? a_bypass : b_valid && !b_go && (b_bypass || !redo);
         c_valid_reg  <= b_go || (c_valid && !c_leaves);
         if (rst) begin
             a_valid_reg <= 1'b0;
             b_valid_reg <= 1'b0;
             c_valid_reg <= 1'b0;
+            b_through_reg <= 1'b0;
         end
     end
 

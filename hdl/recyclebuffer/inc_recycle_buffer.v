@@ -282,7 +282,12 @@ module inc_recycle_buffer #(
             inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_pipe (
                 .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_PIPE_N +: W_GROUP_PIPE_N]),
                 .re(cfg_read), .raddr(group_reg), .rdata(cfg_pipe));
-            assign cfg_overlong = {cfg_pipe, 1'b0} > cfg_n;
+            // half of N, found before W_READ: what it is found from is on the memory's output from the second cycle of W_FENCE on, which has three
+            reg  [23:0] half_reg;
+            always @(posedge clk) begin
+                half_reg <= cfg_n[24:1];
+            end
+            assign cfg_overlong = cfg_pipe > half_reg;
         end else begin : gen_no_pipes
             assign cfg_overlong = 1'b0;
         end

@@ -276,6 +276,9 @@ module inc_retransmission #(
     wire [23:0] skips   = rt_next - send_next;
     wire [23:0] again   = max_sent - send_next;
     wire [23:0] after   = send_next + 24'd1;
+    // What is sent next has come to S, by either: both are compared while it is found out which of them it is. Not a choice between the two, which
+    // Yosys would make before one comparison.
+    wire        level   = (skips[23] && send_next == rt_sent) || (!skips[23] && rt_next == rt_sent);
     wire [TIME_W-1:0] past = now_reg - own_deadline;
 
     // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after a send to all and
@@ -311,7 +314,7 @@ module inc_retransmission #(
         unacked_reg  <= rt_acked + 24'd1;
         // what is sent next, when this acknowledgement is in
         ahead_reg    <= skips[23] ? send_next : rt_next;
-        level_reg    <= skips[23] ? send_next == rt_sent : rt_next == rt_sent;
+        level_reg    <= level;
         all_reg      <= next_is(rt_acked, rt_sent);
         // of one who rests, and so lags
         nothing_reg  <= rt_acked == max_sent;
@@ -455,6 +458,8 @@ module inc_retransmission #(
     wire               fetch;
     wire               takes_first;
     wire [QUEUE_W-1:0] done_next = done_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
+    wire               left_next = joins || (queued ? done_next != tail_reg : left_reg);
+    wire               late_next = cm_we && own_joins;
 
     generate
         if (EI_W > EP_W) begin : gen_pipe_ei
@@ -478,7 +483,7 @@ module inc_retransmission #(
     assign fetch = head_reg != tail_reg && (!shown_reg || takes_first);
 
     always @(posedge clk) begin
-        late_reg    <= cm_we && own_joins;
+        late_reg    <= late_next;
         late_ei_reg <= ei_reg;
         if (joins) begin
             tail_reg <= tail_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
@@ -492,7 +497,7 @@ module inc_retransmission #(
         if (queued) begin
             done_reg <= done_next;
         end
-        left_reg <= joins || (queued ? done_next != tail_reg : left_reg);
+        left_reg <= left_next;
         if (rst) begin
             late_reg  <= 1'b0;
             tail_reg  <= {QUEUE_W{1'b0}};
@@ -597,6 +602,7 @@ module inc_retransmission #(
     // ---- what is next: the queue's first or the walk's find, in turn ----
 
     reg             act_valid_reg, act_timer_reg, act_pipe_reg;
+    reg             soon_reg;               // that, or late_reg, or left_reg
     reg  [EI_W-1:0] act_ei_reg;
     wire [EI_W-1:0] walk_ei;
     generate
@@ -612,10 +618,11 @@ module inc_retransmission #(
     assign takes_timer = act_free && found && !(shown_reg && act_timer_reg);
     assign takes_first = act_free && shown_reg && !takes_timer;
 
+    wire act_next = takes_timer || takes_first || !act_free;
+
     always @(posedge clk) begin
-        if (act_free) begin
-            act_valid_reg <= takes_timer || takes_first;
-        end
+        act_valid_reg <= act_next;
+        soon_reg      <= act_next || late_next || left_next;
         if (takes_timer || takes_first) begin
             act_timer_reg <= takes_timer;
             act_pipe_reg  <= takes_first && first[EI_W];
@@ -623,12 +630,13 @@ module inc_retransmission #(
         end
         if (rst) begin
             act_valid_reg <= 1'b0;
+            soon_reg      <= 1'b0;
             act_timer_reg <= 1'b0;
         end
     end
 
     assign act_valid = act_valid_reg;
-    assign act_soon  = act_valid_reg || late_reg || left_reg;
+    assign act_soon  = soon_reg;
     assign act_timer = act_timer_reg;
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;

@@ -527,6 +527,13 @@ module inc_send_message #(
         end
     endfunction
 
+    function [POS_W-1:0] below(input [CODE_W-1:0] code);
+        integer k;
+        for (k = 0; k < POS_W; k = k + 1) begin
+            below[k] = {{(32-CODE_W){1'b0}}, code} > k;
+        end
+    endfunction
+
     wire [MASK_W-1:0] lowest   = lowest_of(ctx_outs);
     wire [CODE_W-1:0] low_code = code_of(lowest, codes);
     assign low_ep = number_of(lowest);
@@ -546,6 +553,7 @@ module inc_send_message #(
     // Whoever turns out to go alone is looked at once more, in a lane of its own.
     reg  [MASK_W-1:0] lane_reg, left_reg;
     reg  [CODE_W-1:0] code_reg;
+    reg  [POS_W-1:0]  inner;                // units of its packet behind the first: one for each power of two below
     reg               lone_reg, several_reg, last_reg, more_reg, strays_reg;
     reg               quits_reg;            // the turn of a pool or an endpoint ends if nothing is sent to this lane
     wire              by_pool = pool_reg || note_reg;
@@ -563,6 +571,7 @@ module inc_send_message #(
             lane_reg    <= note_reg ? ctx_outs : along;
             lane_ep_reg <= low_ep;
             code_reg    <= low_code;
+            inner       <= below(low_code);
             left_reg    <= ctx_outs & ~along;
             several_reg <= 1'b0;
             lone_reg    <= 1'b0;
@@ -574,6 +583,7 @@ module inc_send_message #(
             lane_reg    <= by_pool && left_reg == NOBODY ? ctx_outs : stray;
             lane_ep_reg <= number_of(stray);
             code_reg    <= code_of(stray, codes);
+            inner       <= below(code_of(stray, codes));
             left_reg    <= left_reg & ~stray;
             lone_reg    <= 1'b1;
         end else if (state_reg == S_LOOK && by_pool && left_reg != NOBODY) begin
@@ -801,16 +811,10 @@ module inc_send_message #(
 
     // whether packets may be sent: at S, behind the one at the place in the same message, at the next one's begin
     wire [POS_W-1:0]  step  = {{(POS_W-1){1'b0}}, 1'b1} << code_reg;
-    reg  [POS_W-1:0]  inner;           // units of a packet behind its first: one for each power of two below; those below its place are 0
-    always @* begin
-        for (i = 0; i < POS_W; i = i + 1) begin
-            inner[i] = {{(32-CODE_W){1'b0}}, code_reg} > i;
-        end
-    end
     wire [POS_W-1:0]  open  = ctx_open[OFF_W-1:UNIT_LOG];
     reg               stay_more_reg, next_more_reg, partly_reg;
     reg  [POS_W-1:0]  next_pos_reg;
-    // below nothing if the last unit of the packet at S, the next one or a first one may be sent
+    // a packet's place has zeros where `inner` has ones; below nothing if the last unit of the packet at S, the next one or a first one may be sent
     wire [POS_W:0]    past_tail  = {1'b0, tail_pos | inner} - {1'b0, open};
     wire [POS_W:0]    past_next  = {1'b0, next_pos_reg | inner} - {1'b0, open};
     wire [POS_W:0]    past_first = {1'b0, inner} - {1'b0, open};
