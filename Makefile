@@ -202,7 +202,7 @@ modelcheck: build ## The paper's six models, explored on the reference engine: b
 
 long: tools build ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes, 1,000 groups
 	tools="$$($(INCFORGE) doctor --digest)"; export INCFORGE_TOOLS="$$tools"; \
-	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v; \
+	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128|Codec' -v; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble
 	$(GO) test -count 1 ./commlib -run ComeAndGo -groups 1000 -v
 	$(GO) test -count 1 ./control/manager -run 'AllInterleavings|EveryStep|EveryCall' -wide -orders -messages 100000 -v

@@ -131,13 +131,13 @@ func TestIndexDescription(t *testing.T) {
 
 func TestCodecDescription(t *testing.T) {
 	t.Parallel()
-	for _, data := range []int{32, 64, 128, 512} {
+	for _, data := range []int{32, 64, 128, 1024} {
 		for _, d := range []graph.Describer{ram.Encode{Data: data}, ram.Decode{Data: data}} {
 			hdltest.Check(t, []graph.Describer{d}, nil)
 		}
 	}
 	for _, d := range []graph.Describer{ram.Encode{}, ram.Encode{Data: 96}, ram.Decode{Data: 256}} {
 		_, err := d.Module()
-		require.ErrorContains(t, err, "a codeword has 32, 64, 128 or 512 data bits")
+		require.ErrorContains(t, err, "a codeword has 32, 64, 128 or 1,024 data bits")
 	}
 }

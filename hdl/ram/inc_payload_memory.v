@@ -11,7 +11,7 @@
 //               is taken; rdata and the flags hold until the next move
 //   collision   BANKS 1: a read of the row being written returns the old row. More banks: such a read is not taken
 //   banks       row r lies in bank r mod BANKS, which has one port; one bank is a memory with a read and a write port
-//   errors      ECC 1: each 128 bits of a row (64 or 32 if it has no more; 512 if it has 1,024 or more and is a multiple) are a SECDED
+//   errors      ECC 1: each 128 bits of a row (64 or 32 if it has no more; 1,024 if it is a multiple of them) are a SECDED
 //               codeword. r_corrected: some codeword had a single error, which rdata shows corrected. r_poison: some codeword had a
 //               double error or was written with wpoison; its bits in rdata mean nothing. A row that was never written raises either
 //   inject      0, 1 or 2 of the lowest stored bits of the row written are inverted (3 is as 2)
@@ -78,8 +78,8 @@ module inc_payload_memory #(
     endgenerate
 `endif
 
-    localparam DATA   = BITS >= 1024 && BITS % 512 == 0 ? 512 : BITS < 128 ? BITS : 128;
-    localparam CODE   = DATA + (DATA == 512 ? 11 : DATA == 128 ? 9 : DATA == 64 ? 8 : 7);
+    localparam DATA   = BITS % 1024 == 0 ? 1024 : BITS < 128 ? BITS : 128;
+    localparam CODE   = DATA + (DATA == 1024 ? 12 : DATA == 128 ? 9 : DATA == 64 ? 8 : 7);
     localparam WORDS  = BITS / DATA; // codewords of a row
     localparam STORED = ECC != 0 ? WORDS * CODE : BITS;
 
@@ -100,13 +100,13 @@ module inc_payload_memory #(
                 end
             end
             for (i = 0; i < WORDS; i = i + 1) begin : gen_word
-                if (DATA == 512) begin : gen_512
-                    inc_secded_encode_512 u_encode (
+                if (DATA == 1024) begin : gen_1024
+                    inc_secded_encode_1024 u_encode (
                         .data      (wdata[i*DATA +: DATA]),
                         .poison    (wpoison),
                         .code      (encoded[i*CODE +: CODE])
                     );
-                    inc_secded_decode_512 u_decode (
+                    inc_secded_decode_1024 u_decode (
                         .code      (code_reg[i*CODE +: CODE]),
                         .data      (rdata[i*DATA +: DATA]),
                         .corrected (corrected[i]),

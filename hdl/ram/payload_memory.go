@@ -25,13 +25,13 @@ type Payload struct {
 	Style int
 }
 
-// wideRow is from how many bits on a row is kept in codewords of wideWord data bits, if it is a multiple of them. They take 11 check bits in
-// place of 36, which is a twentieth of the memory, and a deeper correction: rows of an FPGA are narrower, and its memories have spare bits.
-const wideRow, wideWord = 1024, 512
+// A row that is a multiple of wideWord bits is kept in codewords of so many data bits. They take 12 check bits in
+// place of 72, which is a twentieth of the memory, and a deeper correction: rows of an FPGA are narrower, and its memories have spare bits.
+const wideWord = 1024
 
 // word is how many data bits a codeword has.
 func (p Payload) word() int {
-	if p.Bits >= wideRow && p.Bits%wideWord == 0 {
+	if p.Bits%wideWord == 0 {
 		return wideWord
 	}
 	return min(p.Bits, 128)

@@ -28,8 +28,8 @@ type row struct {
 
 // dataBits is how many data bits a codeword has.
 func dataBits(p ram.Payload) int {
-	if p.Bits >= 1024 && p.Bits%512 == 0 {
-		return 512
+	if p.Bits%1024 == 0 {
+		return 1024
 	}
 	return min(p.Bits, 128)
 }

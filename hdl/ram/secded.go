@@ -23,8 +23,8 @@ func checkBits(data int) int {
 		return 8
 	case 128:
 		return 9
-	case 512:
-		return 11
+	case 1024:
+		return 12
 	}
 	return 0
 }
@@ -39,7 +39,7 @@ type code struct {
 	poison [2]int
 }
 
-// newCode chooses the columns: all of weight 3, then of weight 5, each time the one that adds to the emptiest rows. Every row is
+// newCode chooses the columns: all of weight 3, then of weight 5 and of 7, each time the one that adds to the emptiest rows. Every row is
 // then the parity of about as many bits, which is the depth of the logic.
 func newCode(data int) code {
 	c := code{data: data, check: checkBits(data)}
@@ -73,23 +73,28 @@ func newCode(data int) code {
 			}
 		}
 	}
-	c.poison = c.poisonBits(used)
+	var found bool
+	if c.poison, found = c.poisonBits(used); !found {
+		// All columns of data bit 0's weight and of two more are taken: it gets one of the heaviest.
+		c.column[0], c.column[data-1] = c.column[data-1], c.column[0]
+		c.poison, _ = c.poisonBits(used)
+	}
 	return c
 }
 
 // poisonBits are the first two check bits whose inversion is still seen as more than a single error when data bit 0, or bits 0
 // and 1, are inverted besides: what is injected into a poisoned row does not heal it.
-func (c *code) poisonBits(used map[uint]bool) [2]int {
+func (c *code) poisonBits(used map[uint]bool) (pair [2]int, found bool) {
 	for j := range c.check {
 		for i := range j {
-			pair := uint(1)<<i | uint(1)<<j
-			one := pair ^ c.column[0]
-			if !used[one] && bits.OnesCount(one) > 1 && pair != c.column[0]^c.column[1] {
-				return [2]int{i, j}
+			two := uint(1)<<i | uint(1)<<j
+			one := two ^ c.column[0]
+			if !used[one] && bits.OnesCount(one) > 1 && two != c.column[0]^c.column[1] {
+				return [2]int{i, j}, true
 			}
 		}
 	}
-	return [2]int{0, 1}
+	return [2]int{0, 1}, false
 }
 
 // row is which data bits make check bit i, as a Verilog number's hexadecimal digits.
@@ -155,13 +160,13 @@ func (c *code) render(name, purpose, notDone, body string) ([]byte, error) {
 
 func refuseData(name string, data int) error {
 	rules := leaf.NewRules(name)
-	rules.Refuse(checkBits(data) == 0, "a codeword has 32, 64, 128 or 512 data bits")
+	rules.Refuse(checkBits(data) == 0, "a codeword has 32, 64, 128 or 1,024 data bits")
 	return rules.Err()
 }
 
 // Encode is inc_secded_encode_DATA: adds the check bits.
 type Encode struct {
-	// Data: data bits of a codeword: 32, 64, 128 or 512.
+	// Data: data bits of a codeword: 32, 64, 128 or 1,024.
 	Data int
 }
 
@@ -196,7 +201,7 @@ func (p Encode) Module() (*graph.Module, error) {
 
 // Decode is inc_secded_decode_DATA: corrects one error, finds two.
 type Decode struct {
-	// Data: data bits of a codeword: 32, 64, 128 or 512.
+	// Data: data bits of a codeword: 32, 64, 128 or 1,024.
 	Data int
 }
 
