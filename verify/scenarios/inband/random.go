@@ -25,8 +25,8 @@ func random(t *rig.T) {
 	}
 }
 
-// burst carries out a range as many packets at a time as the window allows; old is the range before. Held: the ports take nothing while
-// they come in, behind more answers than wait inside, and then little.
+// burst carries out a range as many packets at a time as the window allows; old is the range before. Held: the ports take little while
+// they come in; every other time after more answers than wait inside, during which the ports take nothing.
 func (s *span) burst(old *span, held bool) {
 	const most = 32
 	g, t := s.g, s.g.T
@@ -62,9 +62,9 @@ func (s *span) burst(old *span, held bool) {
 		}
 		if held {
 			g.E.SetPauses(dut.Pauses{Ready: 1})
-			g.E.StepTo(g.E.Now() + uint64(most*(fill+len(who))))
+			g.E.StepTo(g.E.Now() + uint64(most*fill))
 			g.E.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), Ready: 0.9, Burst: most})
-			g.E.StepTo(g.E.Now() + uint64(most*(fill+len(who))))
+			g.E.StepTo(g.E.Now() + uint64(most*(fill+2*len(who))))
 			g.E.SetPauses(dut.Pauses{})
 		}
 		s.arrived(old, done)
