@@ -97,6 +97,9 @@ func early(t *rig.T) {
 	g.Reset()
 	g.restart()
 	g.goOnEarly(g.MW() - 1)
+	g.Reset()
+	g.restart()
+	g.acknowledgedEarly()
 }
 
 // goOnEarly has the last rank, the root of a Reduce, fill a window of the next range while one contributor has sent nothing yet.
@@ -138,4 +141,26 @@ func (g *group) goOnEarly(packets int) {
 		next.next(32)
 	}
 	next.acknowledge()
+}
+
+// acknowledgedEarly has everybody acknowledge a whole Broadcast of which only the control has come, and a receiver open the next range. A packet of the Broadcast
+// is then answered with an ACK and changes nothing, least of all the slot that the next range's packet 1 has by now.
+func (g *group) acknowledgedEarly() {
+	members, window := g.Members(), g.MW()
+	source, first, other := members[len(members)-1], members[0], members[1]
+	old := g.enter(g.anyKind(inc.CollectiveBroadcast, source, 2*window))
+	for range 2*window + 1 {
+		old.plan(32)
+	}
+	old.send(old.packets[0], source, g.frame(old.packets[0], source), false)
+	old.acknowledge()
+	next := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 2))
+	for _, size := range []int{0, 32} {
+		p := next.plan(size)
+		next.send(p, first, g.frame(p, first), false)
+	}
+	g.Send(g.frame(old.packets[2], source)).As("a packet that all have acknowledged").
+		Expect(rig.Own(false, rig.AckTo(source, old.last().in[source]))...)
+	next.send(next.packets[0], other, g.frame(next.packets[0], other), false)
+	g.Send(g.Data(other, next.packets[1].in[other], g.Values(16))).As("another length than the first contribution has").Dropped(inc.DropShape)
 }
