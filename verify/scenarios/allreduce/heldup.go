@@ -51,7 +51,7 @@ func heldUpDamaged(t *rig.T) {
 	for range 4 { // their registers begin with other values
 		g := t.Star()
 		g.E.Mute = true
-		for round := range t.Count(12, 24) {
+		for round := range max(t.Count(48, 96)/t.Params.Members, 2) {
 			d := &damagedRound{Group: g, lead: g.Members()[t.Rand.IntN(t.Params.Members)], apart: []int{1, 16, 32, 64}[round%4]}
 			d.run(round)
 			g.Reset()
