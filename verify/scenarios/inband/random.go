@@ -13,10 +13,13 @@ import (
 )
 
 // random carries out ranges back to back, several packets at once, contributors in any order, among frames that must change nothing, damaged ones among
-// them. In every other range the ports take little while frames come in, so that one waits for room and others behind it.
+// them, and behind those frames of a group that has no ranges. In every other range the ports take little while frames come in, so that one waits for room and others behind it.
 func random(t *rig.T) {
 	for _, parent := range []bool{false, true} {
-		g := newGroup(t, parent)
+		g := newGroup(t, parent, rig.WithLog2N(t.MaxLog2N(2, t.Params.MostUnits())))
+		if !parent && rig.MaxGroups(t.Params) > 1 {
+			g.beside = g.E.Group(1, 2, t.Params.Members, false)
+		}
 		for i := range t.Count(12, 200) {
 			old := g.current
 			s := g.enter(g.anything())
@@ -26,7 +29,7 @@ func random(t *rig.T) {
 }
 
 // burst carries out a range as many packets at a time as the window allows; old is the range before. Held: the ports take little while
-// they come in; every other time after more answers than wait inside, during which the ports take nothing.
+// they come in; some of them after more answers than wait inside, during which the ports take nothing.
 func (s *span) burst(old *span, held bool) {
 	const most = 32
 	g, t := s.g, s.g.T
@@ -42,17 +45,24 @@ func (s *span) burst(old *span, held bool) {
 		queues := s.queues(count)
 		who := t.Shuffled(turns(queues))
 		fill := 0
-		if held && t.Rand.IntN(2) == 0 {
+		if held && (done == 0 || t.Rand.IntN(4) == 0) {
 			fill = t.Rand.IntN(2 * most)
 		}
 		for range fill {
 			g.E.Put(s.junk(old, end))
 		}
+		odds := 6
+		if done == 0 && t.Rand.IntN(2) == 0 {
+			odds = 1 // all that would open the range come in damaged first
+		}
 		for _, c := range who {
-			if t.Rand.IntN(6) == 0 {
+			if t.Rand.IntN(odds) == 0 {
 				damaged := queues[c][0]
 				damaged.Data = slices.Clone(damaged.Data[:len(damaged.Data)-1])
 				g.E.Put(damaged)
+				if o := g.beside; o != nil && slices.Contains(o.Members(), c) {
+					g.E.Put(o.NAK(c, o.Start()))
+				}
 			}
 			g.E.Put(t.Marked(queues[c][0]))
 			queues[c] = queues[c][1:]
