@@ -100,6 +100,9 @@ func early(t *rig.T) {
 	g.Reset()
 	g.restart()
 	g.acknowledgedEarly()
+	g.Reset()
+	g.restart()
+	g.comeRound()
 }
 
 // goOnEarly has the last rank, the root of a Reduce, fill a window of the next range while one contributor has sent nothing yet.
@@ -163,4 +166,34 @@ func (g *group) acknowledgedEarly() {
 		Expect(rig.Own(false, rig.AckTo(source, old.last().in[source]))...)
 	next.send(next.packets[0], other, g.frame(next.packets[0], other), false)
 	g.Send(g.Data(other, next.packets[1].in[other], g.Values(16))).As("another length than the first contribution has").Dropped(inc.DropShape)
+}
+
+// comeRound opens Broadcasts of the greatest length one after the other, of which nothing comes but the controls and one packet, until the group's PSNs have
+// come round: a contribution to that packet's PSN finds its slot as the Broadcast left it, and is the first there.
+func (g *group) comeRound() {
+	const ranges, longest = 16, 1<<20 - 1 // 1 << 24 PSNs
+	for i := range ranges {
+		s := g.enter(g.anyKind(inc.CollectiveBroadcast, i%2, longest))
+		s.send(s.plan(0), s.source, g.frame(s.last(), s.source), false)
+		rest := longest
+		if i == 0 {
+			s.send(s.plan(32), s.source, g.frame(s.last(), s.source), false)
+			rest--
+		}
+		for _, c := range s.senders() {
+			g.in[c] = g.in[c].Add(rest)
+		}
+		for _, c := range s.hearers() {
+			g.out[c] = g.out[c].Add(rest)
+		}
+	}
+	third := g.Members()[2] // who has sent nothing yet: the others' numbers lack what did not come
+	next := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 2))
+	taken := g.E.Counter(inc.Agg)
+	for _, size := range []int{0, 16} {
+		next.send(next.plan(size), third, g.frame(next.last(), third), false)
+	}
+	if taken = g.E.Counter(inc.Agg) - taken; taken != 2 {
+		g.T.Fatalf("%d contributions were taken, expected 2", taken)
+	}
 }
