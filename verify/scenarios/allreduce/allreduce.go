@@ -42,5 +42,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "A node with a parent sends results up and the parent's data down to its children, and a repetition by a child climbs too."},
 		{Name: "held-up", Run: heldUp, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),
 			Doc: "no port takes anything while more is answered and sent again than the engine can keep: all of it leaves once it may"},
+		{Name: "held-up-damaged", Run: heldUpDamaged, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),
+			Doc: "damaged contributions wait for room for what they would have sent: what stands behind them is not told by them"},
 	}
 }

@@ -97,6 +97,12 @@ func early(t *rig.T) {
 	g.Reset()
 	g.restart()
 	g.goOnEarly(g.MW() - 1)
+	g.Reset()
+	g.restart()
+	g.acknowledgedEarly()
+	g.Reset()
+	g.restart()
+	g.comeRound()
 }
 
 // goOnEarly has the last rank, the root of a Reduce, fill a window of the next range while one contributor has sent nothing yet.
@@ -110,11 +116,14 @@ func (g *group) goOnEarly(packets int) {
 	for _, c := range rig.AllBut(reduce.contributors, late) {
 		reduce.send(reduce.packets[0], c, g.frame(reduce.packets[0], c), false)
 	}
+	reduce.acknowledge() // nothing of it has come: what is late counts all the same
 	taken := g.E.Counter(inc.Agg)
 	next := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 2*window))
 	for range window {
-		p := next.plan(32)
-		next.send(p, rank, g.frame(p, rank), false)
+		g.E.Put(g.frame(next.plan(32), rank)) // one behind the other, the first of which opens the range
+	}
+	for _, o := range g.E.Settle() {
+		t.Fatalf("a frame left by port %d: nobody else has contributed", o.Port)
 	}
 	if taken = g.E.Counter(inc.Agg) - taken; taken != uint64(window) {
 		t.Fatalf("%d contributions to the range that was opened early were taken, expected a window of %d", taken, window)
@@ -135,4 +144,56 @@ func (g *group) goOnEarly(packets int) {
 		next.next(32)
 	}
 	next.acknowledge()
+}
+
+// acknowledgedEarly has everybody acknowledge a whole Broadcast of which only the control has come, and a receiver open the next range. A packet of the Broadcast
+// is then answered with an ACK and changes nothing, least of all the slot that the next range's packet 1 has by now.
+func (g *group) acknowledgedEarly() {
+	members, window := g.Members(), g.MW()
+	source, first, other := members[len(members)-1], members[0], members[1]
+	old := g.enter(g.anyKind(inc.CollectiveBroadcast, source, 2*window))
+	for range 2*window + 1 {
+		old.plan(32)
+	}
+	old.send(old.packets[0], source, g.frame(old.packets[0], source), false)
+	old.acknowledge()
+	next := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 2))
+	for _, size := range []int{0, 32} {
+		p := next.plan(size)
+		next.send(p, first, g.frame(p, first), false)
+	}
+	g.Send(g.frame(old.packets[2], source)).As("a packet that all have acknowledged").
+		Expect(rig.Own(false, rig.AckTo(source, old.last().in[source]))...)
+	next.send(next.packets[0], other, g.frame(next.packets[0], other), false)
+	g.Send(g.Data(other, next.packets[1].in[other], g.Values(16))).As("another length than the first contribution has").Dropped(inc.DropShape)
+}
+
+// comeRound opens Broadcasts of the greatest length one after the other, of which nothing comes but the controls and one packet, until the group's PSNs have
+// come round: a contribution to that packet's PSN finds its slot as the Broadcast left it, and is the first there.
+func (g *group) comeRound() {
+	const ranges, longest = 16, 1<<20 - 1 // 1 << 24 PSNs
+	for i := range ranges {
+		s := g.enter(g.anyKind(inc.CollectiveBroadcast, i%2, longest))
+		s.send(s.plan(0), s.source, g.frame(s.last(), s.source), false)
+		rest := longest
+		if i == 0 {
+			s.send(s.plan(32), s.source, g.frame(s.last(), s.source), false)
+			rest--
+		}
+		for _, c := range s.senders() {
+			g.in[c] = g.in[c].Add(rest)
+		}
+		for _, c := range s.hearers() {
+			g.out[c] = g.out[c].Add(rest)
+		}
+	}
+	third := g.Members()[2] // who has sent nothing yet: the others' numbers lack what did not come
+	next := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 2))
+	taken := g.E.Counter(inc.Agg)
+	for _, size := range []int{0, 16} {
+		next.send(next.plan(size), third, g.frame(next.last(), third), false)
+	}
+	if taken = g.E.Counter(inc.Agg) - taken; taken != 2 {
+		g.T.Fatalf("%d contributions were taken, expected 2", taken)
+	}
 }

@@ -22,6 +22,8 @@ type group struct {
 	entered int
 	// begun is the endpoint that has sent the next range's control already, −1 if none has.
 	begun int
+	// beside is a group of the same engine that is not in-band, or nothing.
+	beside *rig.Group
 }
 
 // span is one range: a control and the packets that it announces.

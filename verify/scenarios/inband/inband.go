@@ -15,7 +15,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "in-band-before", Needs: rig.ModeII(rig.NeedInBand(3)), Run: before,
 			Doc: "data, ACKs and NAKs of the range before the current one are answered with its numbers; older data is dropped"},
 		{Name: "in-band-early", Needs: rig.ModeII(rig.NeedInBand(3)), Run: early,
-			Doc: "a range that is opened before the one before it is complete has a window of its own, and both can be finished"},
+			Doc: "a range that is opened before the one before it is complete has a window of its own, and both can be finished; what is acknowledged before it came, and slots when PSNs come round"},
 		{Name: "in-band-reset", Needs: rig.ModeII(rig.NeedInBand(2)), Run: reset,
 			Doc: "a group is drained and restarted in the middle of ranges: nothing of them is left, and numbers begin at START"},
 		{Name: "in-band-random", Needs: rig.NeedInBand(2), Run: random,

@@ -8,23 +8,30 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
-// random carries out ranges back to back, several packets at once, contributors in any order, among frames that must change nothing.
+// random carries out ranges back to back, several packets at once, contributors in any order, among frames that must change nothing, damaged ones among
+// them, and behind those frames of a group that has no ranges. In every other range the ports take little while frames come in, so that one waits for room and others behind it.
 func random(t *rig.T) {
 	for _, parent := range []bool{false, true} {
-		g := newGroup(t, parent)
-		for range t.Count(12, 200) {
+		g := newGroup(t, parent, rig.WithLog2N(t.MaxLog2N(2, t.Params.MostUnits())))
+		if !parent && rig.MaxGroups(t.Params) > 1 {
+			g.beside = g.E.Group(1, 2, t.Params.Members, false)
+		}
+		for i := range t.Count(12, 200) {
 			old := g.current
 			s := g.enter(g.anything())
-			t.In(s.String(), func() { s.burst(old) })
+			t.In(s.String(), func() { s.burst(old, i%2 > 0) })
 		}
 	}
 }
 
-// burst carries out a range as many packets at a time as the window allows; old is the range before.
-func (s *span) burst(old *span) {
+// burst carries out a range as many packets at a time as the window allows; old is the range before. Held: the ports take little while
+// they come in; some of them after more answers than wait inside, during which the ports take nothing.
+func (s *span) burst(old *span, held bool) {
+	const most = 32
 	g, t := s.g, s.g.T
 	end := slices.Clone(g.in) // where the next range begins on each wire
 	for _, c := range s.senders() {
@@ -36,12 +43,39 @@ func (s *span) burst(old *span) {
 			count = min(1+t.Rand.IntN(g.MW()), s.control.Packets+1-done)
 		}
 		queues := s.queues(count)
-		for _, c := range t.Shuffled(turns(queues)) {
+		who := t.Shuffled(turns(queues))
+		fill := 0
+		if held && (done == 0 || t.Rand.IntN(4) == 0) {
+			fill = t.Rand.IntN(2 * most)
+		}
+		for range fill {
+			g.E.Put(s.junk(old, end))
+		}
+		odds := 6
+		if done == 0 && t.Rand.IntN(2) == 0 {
+			odds = 1 // all that would open the range come in damaged first
+		}
+		for _, c := range who {
+			if t.Rand.IntN(odds) == 0 {
+				damaged := queues[c][0]
+				damaged.Data = slices.Clone(damaged.Data[:len(damaged.Data)-1])
+				g.E.Put(damaged)
+				if o := g.beside; o != nil && slices.Contains(o.Members(), c) {
+					g.E.Put(o.NAK(c, o.Start()))
+				}
+			}
 			g.E.Put(t.Marked(queues[c][0]))
 			queues[c] = queues[c][1:]
 			for t.Rand.IntN(3) == 0 {
 				g.E.Put(t.Marked(s.junk(old, end)))
 			}
+		}
+		if held {
+			g.E.SetPauses(dut.Pauses{Ready: 1})
+			g.E.StepTo(g.E.Now() + uint64(most*fill))
+			g.E.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), Ready: 0.9, Burst: most})
+			g.E.StepTo(g.E.Now() + uint64(most*(fill+2*len(who))))
+			g.E.SetPauses(dut.Pauses{})
 		}
 		s.arrived(old, done)
 		done += count

@@ -12,10 +12,13 @@ import (
 func broadcast(t *rig.T) {
 	for _, host := range []bool{true, false} {
 		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFFB} {
-			g := t.OneWay(inc.CollectiveBroadcast, host, rig.WithStart(start))
+			g := t.OneWay(inc.CollectiveBroadcast, host, rig.WithStart(start), rig.WithLog2N(1))
+			other := besides(g)
 			for _, part := range []func(g *rig.Group, r *receivers){broadcastData, broadcastAcks, broadcastNAKs, broadcastRoles} {
 				g.Reset()
-				part(g, newReceivers(g))
+				r := newReceivers(g)
+				r.other = other
+				part(g, r)
 			}
 		}
 	}
@@ -24,12 +27,23 @@ func broadcast(t *rig.T) {
 	}
 }
 
+// besides is another group on the same engine, an AllReduce of one member, or nothing if there is no room.
+func besides(g *rig.Group) *rig.Group {
+	t := g.T
+	if rig.MaxGroups(t.Params) < 2 {
+		return nil
+	}
+	return g.E.Group(rig.MaxGroups(t.Params)-1, rig.MaxGroups(t.Params), 1, false)
+}
+
 // receivers are the endpoints that a Broadcast goes to and what each has acknowledged: the scenario's own idea of what is passed on to
 // the sender. Packets are counted from START.
 type receivers struct {
 	g     *rig.Group
 	all   []int
 	acked []int // by endpoint; −1: nothing
+	// other is a group whose frames come between, if there is one: nothing of theirs counts here.
+	other *rig.Group
 }
 
 func newReceivers(g *rig.Group) *receivers {
@@ -69,6 +83,9 @@ func (r *receivers) passedOn(c, k int, syndrome uint8) []rig.Want {
 
 // says sends an answer of endpoint c, marked now and then, and checks what goes to the sender: marked as it is.
 func (r *receivers) says(c, k int, syndrome uint8) {
+	if o := r.other; o != nil && r.g.T.Rand.IntN(2) == 0 {
+		o.Send(o.AETH(0, o.Start(), 0x40)).As("a reserved syndrome in another group").Dropped(inc.DropSyndrome)
+	}
 	r.g.Send(r.g.T.Marked(r.g.AETH(c, r.g.PSN(k), syndrome))).As("endpoint %d says %#02x to packet %d", c, syndrome, k).
 		Expect(r.passedOn(c, k, syndrome)...)
 }
