@@ -32,6 +32,26 @@ func registers(t *rig.T) {
 	}
 	firstReads(e)
 	besideStarts(e)
+	amongHeaders(e)
+}
+
+// amongHeaders reads records while frames of one beat leave none of the cycles in which their table is not read: each read is answered before the last has come.
+func amongHeaders(e *rig.Engine) {
+	const frames, reads, longest = 1000, 3, 60
+	t := e.T
+	port, i := t.Rand.IntN(t.Params.Ports), t.Rand.IntN(t.Params.Members)
+	for range frames {
+		e.Put(rig.Frame{Port: port, Data: t.Words(longest / 4)[:min(t.Params.BusBytes, longest)]})
+	}
+	for range reads {
+		for _, name := range []string{"EP_CTRL", "EP_LOCAL_QPN"} {
+			e.Read(name, i)
+			if e.Waiting() == 0 {
+				t.Fatalf("reading %s %d took as long as %d frames", name, i, frames)
+			}
+		}
+	}
+	e.Settle()
 }
 
 // firstReads reads a word of a record that was written, before any other register is read after a reset.

@@ -7,6 +7,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -102,6 +103,38 @@ func withAllRanks(g *rig.Group) {
 		if !g.Set.Route[r].Valid {
 			g.Set.Route[r] = inc.Route{Valid: true, Endpoint: uint8(g.T.Rand.IntN(len(g.Ends)))}
 		}
+	}
+}
+
+// stopped stops a group when results of a range, whose numbers differ from wire to wire, wait for ports that take nothing: they leave with those numbers.
+func stopped(t *rig.T) {
+	const wait, packets = 1000, 3
+	g := newGroup(t, false)
+	e := g.E
+	for round := range 2 {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			for range 2 { // four ranges, so that the next is the engine's number 0 again, as the first one of a group is
+				g.carry(g.anyKind(inc.CollectiveReduce, t.Rand.IntN(t.Params.Members), 2))
+				g.carry(g.anyKind(inc.CollectiveBroadcast, t.Rand.IntN(t.Params.Members), 1))
+			}
+			e.SetPauses(dut.Pauses{Ready: 1})
+			s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, packets))
+			for range 1 + packets {
+				p := s.plan(16)
+				for _, c := range s.contributors {
+					e.Put(g.frame(p, c))
+				}
+			}
+			e.StepTo(e.Now() + wait)
+			g.Disable()
+			e.StepTo(e.Now() + wait)
+			e.SetPauses(dut.Pauses{})
+			if n := len(e.Settle()); n != (1+packets)*len(s.receivers) {
+				t.Fatalf("%d results left, expected %d to each of %d", n, 1+packets, len(s.receivers))
+			}
+			g.Program()
+			g.restart()
+		})
 	}
 }
 
