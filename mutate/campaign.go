@@ -304,7 +304,7 @@ func (c *campaign) all(ctx context.Context) (*Report, error) {
 	if err == nil && !c.NoProof {
 		err = c.excuse(ctx, rep)
 	}
-	if reasons := rep.explain(c.reasons); err == nil {
+	if reasons := rep.explain(c.reasons, c.possible); err == nil {
 		err = reasons
 	}
 	rep.finish()

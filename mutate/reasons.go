@@ -24,6 +24,8 @@ type Reason struct {
 	After string `yaml:"is,omitempty"`
 	// Operator narrows it to one kind of mistake; empty is any.
 	Operator string `yaml:"operator,omitempty"`
+	// Nth is which one it is of several in the block that the fields above do not tell apart, from 1; 0 is all of them.
+	Nth int `yaml:"nth,omitempty"`
 	// Only are the presets that it was found for.
 	Only []string `yaml:"only,flow"`
 	Why  string   `yaml:"why"`
@@ -49,26 +51,43 @@ func Reasons() ([]Reason, error) {
 	return all, nil
 }
 
-// holds tells whether the reason is for a mutant of a preset.
-func (r Reason) holds(preset string, m mutant.Mutant) bool {
-	return slices.Contains(r.Only, preset) && r.Block == m.Module && r.After == m.After && strings.Contains(m.Context, r.In) &&
-		(r.Operator == "" || r.Operator == m.Operator)
+// of are the numbers of the mutants of a preset that the reason is for. All are those of its design, in their order.
+func (r Reason) of(preset string, all []mutant.Mutant) (numbers []int) {
+	if !slices.Contains(r.Only, preset) {
+		return nil
+	}
+	for _, m := range all {
+		if r.Block == m.Module && r.After == m.After && strings.Contains(m.Context, r.In) && (r.Operator == "" || r.Operator == m.Operator) {
+			numbers = append(numbers, m.Number)
+		}
+	}
+	switch {
+	case r.Nth == 0:
+		return numbers
+	case r.Nth > len(numbers):
+		return nil
+	}
+	return numbers[r.Nth-1 : r.Nth]
 }
 
-// explain gives mutants that live the reasons that are known. A reason for one that a scenario killed is wrong, and an error.
-func (r *Report) explain(reasons []Reason) error {
+// explain gives mutants that live the reasons that are known; all are the mutants of the design. A reason for one that a scenario killed is wrong, and
+// an error.
+func (r *Report) explain(reasons []Reason, all []mutant.Mutant) error {
+	why := map[int]string{}
+	for _, reason := range reasons {
+		for _, n := range reason.of(r.Config, all) {
+			why[n] = reason.Why
+		}
+	}
 	var wrong []error
 	for i := range r.Mutants {
 		m := &r.Mutants[i]
-		for _, reason := range reasons {
-			if m.Verdict == Equivalent || !reason.holds(r.Config, m.Mutant) {
-				continue
-			}
-			if m.Verdict == Killed {
-				wrong = append(wrong, fmt.Errorf("mutate: reasons.yaml: %s, %s: %s kills it, against the reason: %s", m.Module, m.Context, m.By, reason.Why))
-				continue
-			}
-			m.Reason = reason.Why
+		switch reason := why[m.Number]; {
+		case reason == "" || m.Verdict == Equivalent:
+		case m.Verdict == Killed:
+			wrong = append(wrong, fmt.Errorf("mutate: reasons.yaml: %s, %s: %s kills it, against the reason: %s", m.Module, m.Context, m.By, reason))
+		default:
+			m.Reason = reason
 		}
 	}
 	return errors.Join(wrong...)

@@ -35,16 +35,11 @@ func TestReasonsFit(t *testing.T) {
 			require.NoError(t, design.Write(dir))
 			read, err := mutant.Read(dir, design.Manifest.Files)
 			require.NoError(t, err)
-			mutants := map[string][]mutant.Mutant{}
-			for _, m := range read.Mutants() {
-				mutants[m.Module] = append(mutants[m.Module], m)
-			}
+			mutants := read.Mutants()
 			for i, r := range reasons {
-				fits := !slices.Contains(r.Only, name)
-				for _, m := range mutants[r.Block] {
-					fits = fits || r.holds(name, m)
+				if slices.Contains(r.Only, name) {
+					assert.NotEmpty(t, r.of(name, mutants), "number %d, %s: no mutant of %s is %q in %q", i+1, r.Block, name, r.After, r.In)
 				}
-				assert.True(t, fits, "number %d, %s: no mutant of %s is %q in %q", i+1, r.Block, name, r.After, r.In)
 			}
 		})
 	}
@@ -53,16 +48,18 @@ func TestReasonsFit(t *testing.T) {
 	}
 }
 
-// TestExplain: a reason is for one mutant, counts beside the score and not in it, and must not be for one that a scenario kills.
+// TestExplain: a reason is for the mutants that it tells apart, counts beside the score and not in it, and must not be for one that a scenario kills.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	result := func(block, context, after string, v Verdict) Result {
-		return Result{Mutant: mutant.Mutant{Module: block, Context: context, After: after, Operator: "stuck"}, Verdict: v}
+	one := func(n int, block, context, after string) mutant.Mutant {
+		return mutant.Mutant{Number: n, Module: block, Context: context, After: after, Operator: "stuck"}
 	}
+	all := []mutant.Mutant{one(1, "b", "if («x») begin", "1'b0"), one(2, "b", "if («x») begin", "1'b1"), one(3, "c", "if («x») begin", "1'b0"),
+		one(4, "b", "if («x») begin", "1'b0"), one(5, "b", "if («y») begin", "1'b0")}
+	result := func(n int, v Verdict) Result { return Result{Mutant: all[n-1], Verdict: v} }
 	reason := Reason{Block: "b", In: "if («x»)", After: "1'b0", Only: []string{"mini"}, Why: "nobody looks"}
-	r := Report{Config: "mini", Mutants: []Result{result("b", "if («x») begin", "1'b0", GivenUp), result("b", "if («x») begin", "1'b1", Survived),
-		result("c", "if («x») begin", "1'b0", Survived), result("b", "if («x») begin", "1'b0", Equivalent), result("b", "if («y») begin", "1'b0", Killed)}}
-	require.NoError(t, r.explain([]Reason{reason}))
+	r := Report{Config: "mini", Mutants: []Result{result(1, GivenUp), result(2, Survived), result(3, Survived), result(4, Equivalent), result(5, Killed)}}
+	require.NoError(t, r.explain([]Reason{reason}, all))
 	r.finish()
 	assert.Equal(t, Score{Mutants: 5, Equivalent: 1, Killed: 1, Survived: 2, GivenUp: 1, Explained: 1}, r.Total)
 	assert.InDelta(t, 25, r.Total.Percent(), 0)
@@ -70,11 +67,15 @@ func TestExplain(t *testing.T) {
 	living := r.Living()
 	assert.Equal(t, []string{"", "", "nobody looks"}, []string{living[0].Reason, living[1].Reason, living[2].Reason})
 
-	reason.Operator = "reset"
-	assert.False(t, reason.holds("mini", r.Mutants[0].Mutant), "of another operator")
+	assert.Equal(t, []int{1, 4}, reason.of("mini", all))
+	assert.Empty(t, reason.of("mini3", all), "another configuration")
+	reason.Nth = 2
+	assert.Equal(t, []int{4}, reason.of("mini", all))
+	reason.Nth = 3
+	assert.Empty(t, reason.of("mini", all), "there are two")
+	reason.Nth, reason.Operator = 0, "reset"
+	assert.Empty(t, reason.of("mini", all), "another operator")
 	reason.Operator = "stuck"
-	assert.True(t, reason.holds("mini", r.Mutants[0].Mutant))
-	assert.False(t, reason.holds("mini3", r.Mutants[0].Mutant), "of another configuration")
 	r.Mutants[0].Verdict, r.Mutants[0].By = Killed, "random"
-	require.ErrorContains(t, r.explain([]Reason{reason}), "random kills it, against the reason: nobody looks")
+	require.ErrorContains(t, r.explain([]Reason{reason}, all), "random kills it, against the reason: nobody looks")
 }
