@@ -8,7 +8,6 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
-	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -86,7 +85,7 @@ func stopped(t *rig.T) {
 			b.offer(b.PSN(k), 8)
 		}
 		e.SettleAsIs()
-		e.SetPauses(dut.Pauses{Ready: 1})
+		e.HoldUp()
 		var cycles uint64
 		put := func(frames ...rig.Frame) {
 			for _, f := range frames {
@@ -109,7 +108,7 @@ func stopped(t *rig.T) {
 		}
 		e.StepTo(e.Now() + cycles + e.Patience()) // until nothing moves any more
 		a.Disable()
-		e.SetPauses(dut.Pauses{})
+		t.Check(e.LetGo())
 		e.SettleAsIs()
 		b.Reset()
 		a.Program()
