@@ -120,6 +120,36 @@ func WithCollective(collective uint8, host bool) GroupOption {
 	}
 }
 
+// WithParentAt has the parent, which is the last endpoint otherwise, change places with endpoint c.
+func WithParentAt(c int) GroupOption {
+	return func(g *Group) {
+		last := g.Parent
+		place := func(i int) int {
+			switch i {
+			case c:
+				return last
+			case last:
+				return c
+			}
+			return i
+		}
+		for _, mask := range []*uint32{&g.Set.InMask, &g.Set.OutMask, &g.Set.AckMask} {
+			moved := uint32(0)
+			for i := range g.Ends {
+				moved |= *mask >> i & 1 << place(i)
+			}
+			*mask = moved
+		}
+		for i := range g.Set.Route {
+			if r := &g.Set.Route[i]; r.Valid {
+				r.Endpoint = uint8(place(int(r.Endpoint)))
+			}
+		}
+		g.Ends[c].Host, g.Ends[last].Host = g.Ends[last].Host, g.Ends[c].Host
+		g.Parent, g.Set.Parent = c, c
+	}
+}
+
 // WithInBand makes a group in-band: rank r is at endpoint r, and as many ranks as there are here are beyond the parent, if there is
 // one. The last rank that a control can name is nowhere.
 func WithInBand() GroupOption {

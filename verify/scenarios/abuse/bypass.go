@@ -36,8 +36,11 @@ func bypass(t *rig.T) {
 		s.allBypassed("strangers")
 	}
 	t.Check(e.Ctl.SetOptions(true, true))
-	s.send(first(g, func(p *roce.Packet) { p.SrcIP[3] ^= 1 }))
-	s.allBypassed("a foreign frame, though foreign_bypass is set")
+	for _, foreign := range []func(p *roce.Packet){func(p *roce.Packet) { p.SrcIP[3] ^= 1 }, func(p *roce.Packet) { p.DstIP[3] ^= 1 },
+		func(p *roce.Packet) { p.PKey ^= 1 }} {
+		s.send(first(g, foreign))
+		s.allBypassed("a foreign frame, though foreign_bypass is set")
+	}
 	t.Check(e.Ctl.SetOptions(true, false))
 	fairness(g)
 	amongCopies(g)

@@ -4,7 +4,9 @@ package abuse
 
 import (
 	"errors"
+	"strings"
 
+	"incforge/contract"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -13,6 +15,9 @@ import (
 
 func registers(t *rig.T) {
 	e := t.Engine()
+	for i := range t.Manifest.Counters { // of a copy that no read of COUNTER has made
+		e.Read("COUNTER_HIGH", i)
+	}
 	beyondTheMap(e)
 	readAll(e, "after reset")
 	for _, pauses := range []dut.Pauses{{}, {Seed: t.Rand.Uint64(), Registers: 0.4, Burst: 4}} {
@@ -25,6 +30,82 @@ func registers(t *rig.T) {
 	for _, slow := range []bool{false, false, true} {
 		resetInTraffic(e, slow)
 	}
+	firstReads(e)
+	besideStarts(e)
+	amongHeaders(e)
+}
+
+// amongHeaders reads records while frames of one beat leave none of the cycles in which their table is not read: each read is answered before the last has come.
+func amongHeaders(e *rig.Engine) {
+	const frames, reads, longest = 1000, 3, 60
+	t := e.T
+	port, i := t.Rand.IntN(t.Params.Ports), t.Rand.IntN(t.Params.Members)
+	for range frames {
+		e.Put(rig.Frame{Port: port, Data: t.Words(longest / 4)[:min(t.Params.BusBytes, longest)]})
+	}
+	for range reads {
+		for _, name := range []string{"EP_CTRL", "EP_LOCAL_QPN"} {
+			e.Read(name, i)
+			if e.Waiting() == 0 {
+				t.Fatalf("reading %s %d took as long as %d frames", name, i, frames)
+			}
+		}
+	}
+	e.Settle()
+}
+
+// firstReads reads a word of a record that was written, before any other register is read after a reset.
+func firstReads(e *rig.Engine) {
+	const rounds = 6
+	t := e.T
+	var words []contract.Register
+	for _, r := range t.Manifest.Registers {
+		if strings.HasPrefix(r.Name, "EP_") {
+			words = append(words, r)
+		}
+	}
+	for range rounds {
+		t.Check(e.Reset())
+		i := t.Rand.IntN(words[0].Size())
+		for _, r := range words {
+			e.Write(r.Name, i, t.Rand.Uint32())
+		}
+		e.StepTo(e.Now() + uint64(t.Rand.IntN(4)))
+		e.Read([]string{"EP_CTRL", "EP_LOCAL_QPN", "EP_HEADER"}[t.Rand.IntN(3)], i)
+	}
+	t.Check(e.Reset())
+}
+
+// besideStarts reads all registers while a group is enabled and another was refused for its slots, and some of them while a group starts: what a group
+// does is seen in its own GROUP_CTRL and GROUP_STATUS alone.
+func besideStarts(e *rig.Engine) {
+	const starts = 12
+	t := e.T
+	g := e.Group(0, 1, t.Params.Members, false)
+	if rig.MaxGroups(t.Params) > 1 {
+		other := e.MakeGroup(1, 1, t.Params.Members, false)
+		if other.TryProgram() {
+			t.Fatalf("two groups have the same slots")
+		}
+	}
+	readAll(e, "beside a group that works and one that was refused")
+	var names []string
+	for _, r := range t.Manifest.Registers {
+		if strings.HasPrefix(r.Name, "GROUP_") && r.Name != "GROUP_CTRL" && r.Name != "GROUP_STATUS" {
+			names = append(names, r.Name)
+		}
+	}
+	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	for range starts {
+		e.Write("GROUP_CTRL", g.Index, again)
+		for range 2 {
+			e.Read(names[t.Rand.IntN(len(names))], g.Index)
+		}
+		e.Settle()
+	}
+	g.Reset()
+	g.CompleteFrom(0, 2)
+	g.Disable()
 }
 
 // beyondTheMap reads and writes the addresses behind each register, or table of them, that are no register's: each answers with an error and

@@ -3,8 +3,11 @@
 package inband
 
 import (
+	"fmt"
+
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -55,13 +58,17 @@ func (s *span) comeBack() {
 // rewritten writes registers once more with what they hold, in random order, while the group is stopped: so a register of it that is written last must
 // not change what another has. Ranges of several roots tell whether it did.
 func rewritten(t *rig.T) {
-	const most = 8 // endpoints
+	const most = 8 // endpoints whose records are written
 	type register struct {
 		name string
 		i    int
 	}
 	for _, parent := range []bool{false, true} {
-		g := newGroup(t, parent)
+		opts := []rig.GroupOption{withAllRanks}
+		if parent {
+			opts = append(opts, rig.WithParentAt(t.Rand.IntN(t.Children()+1)))
+		}
+		g := newGroup(t, parent, opts...)
 		g.E.Mute = true
 		g.Disable()
 		var all []register
@@ -83,13 +90,83 @@ func rewritten(t *rig.T) {
 		if !on {
 			t.Fatalf("group %d does not enable", g.Index)
 		}
-		for _, root := range t.Shuffled(g.Members())[:min(len(g.Members()), most)] {
-			g.carry(g.anyKind(inc.CollectiveReduce, root, 1))
-			g.carry(g.anyKind(inc.CollectiveBroadcast, root, 1))
+		for root := range inc.Roots - 1 {
+			g.carry(g.anyKind([]uint8{inc.CollectiveReduce, inc.CollectiveBroadcast}[t.Rand.IntN(2)], root, 1))
 		}
-		if parent {
-			g.carry(g.anyKind(inc.CollectiveReduce, len(g.Members()), 1))
+		g.carry(g.anyKind(inc.CollectiveAllReduce, 0, 1))
+	}
+}
+
+// withAllRanks puts those ranks somewhere that WithInBand does not know, all but the last one.
+func withAllRanks(g *rig.Group) {
+	for r := range inc.Roots - 1 {
+		if !g.Set.Route[r].Valid {
+			g.Set.Route[r] = inc.Route{Valid: true, Endpoint: uint8(g.T.Rand.IntN(len(g.Ends)))}
 		}
+	}
+}
+
+// stopped stops a group when results of a range, whose numbers differ from wire to wire, wait for ports that take nothing: they leave with those numbers.
+func stopped(t *rig.T) {
+	const wait, packets = 1000, 3
+	g := newGroup(t, false)
+	e := g.E
+	for round := range 2 {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			for range 2 { // four ranges, so that the next is the engine's number 0 again, as the first one of a group is
+				g.carry(g.anyKind(inc.CollectiveReduce, t.Rand.IntN(t.Params.Members), 2))
+				g.carry(g.anyKind(inc.CollectiveBroadcast, t.Rand.IntN(t.Params.Members), 1))
+			}
+			e.SetPauses(dut.Pauses{Ready: 1})
+			s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, packets))
+			for range 1 + packets {
+				p := s.plan(16)
+				for _, c := range s.contributors {
+					e.Put(g.frame(p, c))
+				}
+			}
+			e.StepTo(e.Now() + wait)
+			g.Disable()
+			e.StepTo(e.Now() + wait)
+			e.SetPauses(dut.Pauses{})
+			if n := len(e.Settle()); n != (1+packets)*len(s.receivers) {
+				t.Fatalf("%d results left, expected %d to each of %d", n, 1+packets, len(s.receivers))
+			}
+			g.Program()
+			g.restart()
+		})
+	}
+}
+
+// startsBeside starts an in-band group over and over while another opens one range after the other: no number of its ranges of before is left.
+func startsBeside(t *rig.T) {
+	const rounds, ranges, spread = 16, 20, 400
+	e := t.Engine()
+	var both []*group
+	for i := range 2 {
+		g := &group{Group: e.Group(i, 2, t.Params.Members, false, rig.WithInBand())}
+		g.restart()
+		both = append(both, g)
+	}
+	busy, again := both[0], both[1]
+	next := 0
+	for round := range rounds {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			again.carry(again.anyKind(inc.CollectiveReduce, t.Rand.IntN(t.Params.Members), 1)) // after which numbers differ from one wire to the next
+			again.carry(again.anyKind(inc.CollectiveBroadcast, t.Rand.IntN(t.Params.Members), 1))
+			for range ranges {
+				control := busy.anyKind(inc.CollectiveAllReduce, 0, 0)
+				for _, c := range t.Shuffled(busy.Members()) {
+					e.Put(busy.controlFrame(c, busy.PSN(next), control))
+				}
+				next++
+			}
+			e.StepTo(e.Now() + uint64(t.Rand.IntN(spread)))
+			again.Reset()
+			e.Settle()
+			again.restart()
+			again.carry(again.anyKind(inc.CollectiveAllReduce, 0, 1))
+		})
 	}
 }
 

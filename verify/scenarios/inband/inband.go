@@ -25,6 +25,10 @@ func Scenarios() []rig.Scenario {
 		{Name: "pipe-in-band-before", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: pipedBefore,
 			Doc: "data and answers of the range before the current one: what was taken is acknowledged, what contradicts it is dropped"},
 		{Name: "in-band-rewritten", Needs: rig.All(rig.NeedPackets, rig.NeedInBand(2)), Run: rewritten,
-			Doc: "the registers of a stopped group are written once more with what they hold, in random order: its ranges are as before, whoever is the root"},
+			Doc: "the registers of a stopped group are written once more with what they hold, in random order: its ranges are as before, whoever of all ranks is the root"},
+		{Name: "in-band-stopped", Needs: rig.ModeII(rig.NeedBare, rig.NeedInBand(2)), Run: stopped,
+			Doc: "a group is stopped while results of it wait for ports that take nothing: they leave with the numbers that they have on each wire"},
+		{Name: "in-band-starts", Needs: rig.ModeII(rig.NeedGroups(2), rig.NeedInBand(2), rig.NeedSlots(8)), Run: startsBeside,
+			Doc: "a group is started over and over while another opens range after range: no number of its earlier ranges is left"},
 	}
 }

@@ -12,7 +12,7 @@ import (
 func broadcast(t *rig.T) {
 	for _, host := range []bool{true, false} {
 		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFFB} {
-			g := t.OneWay(inc.CollectiveBroadcast, host, rig.WithStart(start), rig.WithLog2N(1))
+			g := t.OneWay(inc.CollectiveBroadcast, host, rig.WithStart(start), rig.WithLog2N(1), rig.WithParentAt(t.Rand.IntN(t.Children()+1)))
 			other := besides(g)
 			for _, part := range []func(g *rig.Group, r *receivers){broadcastData, broadcastAcks, broadcastNAKs, broadcastRoles} {
 				g.Reset()

@@ -4,7 +4,11 @@ package resets
 
 import (
 	"fmt"
+	"math/bits"
 
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -45,6 +49,11 @@ func startsAmongTraffic(t *rig.T) {
 	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
 	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
 	for k := range rounds {
+		if !t.Pipes() { // what nobody has acknowledged yet is seen in a NAK, below
+			again.Disable()
+			again.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+			e.Set("GROUP_START", again.Index, "psn", uint32(again.Set.Start))
+		}
 		round := busy.Round(busy.PSN(k), 4*t.Rand.IntN(33))
 		var frames []rig.Frame
 		for _, c := range t.Shuffled(busy.Members()) {
@@ -60,9 +69,78 @@ func startsAmongTraffic(t *rig.T) {
 		e.Put(frames[before:]...)
 		awaitStarted(e, again.Index)
 		e.Settle() // ports that have two members would fall behind by more than a window
+		if !t.Pipes() {
+			for _, c := range again.Members() {
+				e.Put(again.Data(c, again.PSN(1), nil))
+			}
+			e.Settle()
+		}
 	}
 	again.CompleteFrom(0, 2)
 	busy.CompleteFrom(rounds, 2)
+}
+
+// startsHeldUp starts a group while no port takes anything and data for it waits that came in before: it is dropped, however long it waits.
+func startsHeldUp(t *rig.T) {
+	const rounds, most, wait = 4, 8, 1000
+	e := t.Engine()
+	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
+	busy.Complete(busy.PSN(0))
+	for round := range rounds {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			again.Disable()
+			e.SetPauses(dut.Pauses{Ready: 1})
+			holdUp(busy)
+			for _, c := range again.Members()[:min(len(again.Members()), most)] {
+				e.Put(again.Data(c, again.PSN(0), again.Noise(16)))
+			}
+			e.StepTo(e.Now() + wait)
+			if n := e.Waiting(); n > 0 {
+				t.Fatalf("%d frames did not come in", n)
+			}
+			t.Check(e.Ctl.Start(again.Index))
+			e.StepTo(e.Now() + wait)
+			e.SetPauses(dut.Pauses{})
+			awaitStarted(e, again.Index)
+			e.Settle()
+			again.CompleteFrom(0, 2)
+		})
+	}
+}
+
+// holdUp repeats data whose result is sent again, until one is not decided as its answer finds no room. The reference has room for any number.
+func holdUp(g *rig.Group) {
+	const most, wait = 128, 200
+	e := g.E
+	for range most {
+		before := e.Counter(inc.RxFrames)
+		e.Put(g.Data(g.Members()[0], g.PSN(0), nil))
+		if e.StepTo(e.Now() + wait); e.Counter(inc.RxFrames) == before {
+			return
+		}
+	}
+}
+
+// startsOfAllSlots starts a group that has all the slots there are anew, when some of its members have filled a window: nothing of that counts any more.
+func startsOfAllSlots(t *rig.T) {
+	const rounds, most = 3, 7
+	e := t.Engine()
+	g := e.MakeGroup(0, 1, t.Params.Members, false)
+	g.Set.Log2N = min(bits.Len(uint(t.Params.Slots()/g.Units()))-1, most)
+	g.Program()
+	for round := range rounds {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			for k := range g.MW() {
+				for _, c := range g.Members()[1:] {
+					e.Put(g.Data(c, g.PSN(k), g.Noise(8)))
+				}
+				e.Settle()
+			}
+			g.Reset()
+			g.CompleteFrom(0, g.MW())
+			g.Reset()
+		})
+	}
 }
 
 // startReads is how often GROUP_STATUS is read at most before a group must have started.
