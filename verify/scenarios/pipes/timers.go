@@ -117,6 +117,12 @@ func rnr(t *rig.T) {
 	c := m[t.Rand.IntN(len(m))]
 	g.notReadyAmidst(c)
 	g.Reset()
+	if g.MW() >= 2 && len(m) >= 2 {
+		for early := uint64(0); early < 80; early += 5 {
+			g.notReadyInTurn(m[1], early)
+			g.Reset()
+		}
+	}
 	one := group{t.PipeEngine(rig.LongTimeout).Group(0, 1, 1, false)} // who comes back is the only one that keeps up
 	one.notReady(0, one.PSN(0), longerCode(t), true)
 	g = star(t)
@@ -155,6 +161,18 @@ func (g group) notReadyAmidst(c int) {
 		wait(e, e.Now()+rnrCycles(t, 1)+lateness(t)+uint64(8*n*t.MTUBeats()))
 	}
 	g.Acknowledge(g.PSN(n-1), c)
+}
+
+// notReadyInTurn has an endpoint's wait end about when its pipe has its turn, as the last ACK that makes room comes that many cycles before it is over.
+func (g group) notReadyInTurn(c int, early uint64) {
+	t, e, others, last := g.T, g.E, rig.AllBut(g.Members(), c), g.PSN(g.MW()-1)
+	g.fillBoth()
+	refused, _ := e.FirstAccepted(func() { g.Send(g.AETH(c, last, roce.RNRSyndrome|1)).As("RNR NAK").Expect() })
+	g.Acknowledge(last.Prev(), others[1:]...)
+	due := refused.Last + rnrCycles(t, 1)
+	wait(e, due-early)
+	e.Put(g.Ack(others[0], last.Prev()))
+	wait(e, due+lateness(t)+uint64(8*g.MW()*t.MTUBeats()))
 }
 
 // rnrCycles is an RNR time in cycles.
