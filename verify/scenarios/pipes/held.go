@@ -3,6 +3,7 @@
 package pipes
 
 import (
+	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -10,15 +11,36 @@ import (
 
 // heldUp has frames wait behind answers that no port takes, more and more of them.
 func heldUp(t *rig.T) {
-	const most = 40 // answers; so many do not fit into the queues
+	const (
+		most   = 40 // answers; so many do not fit into the queues
+		spread = 64 // cycles
+	)
 	for fill := range most {
-		g := star(t)
-		g.behindStranger(fill)
-		g.Reset()
-		if g.MW() >= 3 && t.Params.Members >= 3 {
-			g.besideDamaged(fill)
-		}
+		star(t).behindStranger(fill)
 	}
+	g := star(t)
+	if g.MW() < 3 || len(g.Members()) < 3 {
+		return
+	}
+	fit := g.answersThatFit(most)
+	for after := range uint64(spread) {
+		g.Reset()
+		g.besideDamaged(fit, after)
+	}
+}
+
+// answersThatFit is how many frames are decided, of so many that ask for an answer, before one waits for room.
+func (g group) answersThatFit(of int) (fit int) {
+	g.roundTrip(g.PSN(0))
+	g.E.OnAccept = func(dut.Frame, []inc.Counter) { fit++ }
+	g.E.SetPauses(dut.Pauses{Ready: 1})
+	for range of {
+		g.E.Put(g.Data(g.Members()[0], g.PSN(0), nil))
+	}
+	g.soak(of)
+	g.E.OnAccept = nil
+	g.release()
+	return fit
 }
 
 // soak runs long enough for n short frames.
@@ -47,8 +69,9 @@ func (g group) behindStranger(fill int) {
 	g.contribute(r, rig.AllBut(g.Members(), c), g.Members()...)
 }
 
-// besideDamaged has a damaged contribution wait for room for its answer, and then somebody else contribute to the next PSN, which has another length.
-func (g group) besideDamaged(fill int) {
+// besideDamaged has a damaged contribution wait for room for its answer, which comes that many cycles after somebody else has begun to contribute to the
+// next PSN, which has another length.
+func (g group) besideDamaged(fill int, after uint64) {
 	m := g.T.Shuffled(g.Members())
 	g.roundTrip(g.PSN(0))
 	now, next := g.Round(g.PSN(1), 8).Draw(m...), g.Round(g.PSN(2), 16).Draw(m...)
@@ -67,7 +90,7 @@ func (g group) besideDamaged(fill int) {
 	g.E.Put(damaged)
 	g.soak(1)
 	g.E.Put(next.Frame(m[1]))
-	g.soak(1)
+	g.E.StepTo(g.E.Now() + after)
 	g.release()
 	g.contribute(now, m[2:], m...)
 	g.contribute(next, m[2:], m...)
