@@ -100,6 +100,8 @@ func stopped(t *rig.T) {
 		for i := range each {
 			for _, c := range t.Shuffled(a.Members()) {
 				frames := []rig.Frame{a.Data(c, a.PSN(0), nil), b.Data(c, b.PSN(0), nil), a.Data(c, a.PSN(a.outstanding()+i), a.Noise(t.Params.MTUBytes))}
+				next := b.PSN(b.outstanding() + i) // behind nobody's frame that looks like it
+				frames = append(frames, b.Data(c, next, nil, func(p *roce.Packet) { p.DestQP ^= 1 << 23 }), b.Data(c, next, nil))
 				if nacks {
 					frames = append(frames, a.NAK(c, a.PSN(0)), a.Ack(c, a.PSN(0)))
 				}

@@ -40,6 +40,28 @@ func startsTogether(t *rig.T) {
 			}
 		})
 	}
+	t.In("two groups change places", func() { changePlaces(groups[0], groups[1]) })
+}
+
+// changePlaces has two groups that are stopped take each other's slots. The first is started once more while it starts and the second waits, whose old
+// slots it has: they are nobody's until the second starts.
+func changePlaces(a, b *rig.Group) {
+	t, e, both := a.T, a.E, []*rig.Group{a, b}
+	for _, g := range both {
+		g.Disable()
+	}
+	a.Set.SlotBase, b.Set.SlotBase = b.Set.SlotBase, a.Set.SlotBase
+	for _, g := range both {
+		t.Check(e.Ctl.SetGroup(g.Index, g.Set))
+	}
+	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	for _, g := range []*rig.Group{a, b, a} {
+		e.Write("GROUP_CTRL", g.Index, again)
+	}
+	for _, g := range both {
+		awaitStarted(e, g.Index)
+		g.CompleteFrom(0, 2)
+	}
 }
 
 // startsAmongTraffic starts one group over and over while another's ACKs and data come in. In some start each write of what it sets finds the memory
