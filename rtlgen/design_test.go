@@ -88,10 +88,10 @@ func TestManifest(t *testing.T) {
 		want := 8 * derived.Slots * derived.Planes * d.Params.Contract().SlotBytes() * d.Params.Engines
 		if d.Params.ECC {
 			word := min(8*derived.RowBytes, 128)
-			if derived.RowBytes >= 128 && derived.RowBytes%64 == 0 {
-				word = 512
+			if derived.RowBytes%128 == 0 {
+				word = 1024
 			}
-			want += want / word * map[int]int{32: 7, 64: 8, 128: 9, 512: 11}[word]
+			want += want / word * map[int]int{32: 7, 64: 8, 128: 9, 1024: 12}[word]
 		}
 		assert.Equal(t, want, payload, "%s: the payload memory is the buffer, as far as it makes whole slots, and its check bits", name)
 		assert.NotZero(t, others)

@@ -31,7 +31,7 @@ func TestScenariosOfModeI(t *testing.T) {
 	const modeII = "is about Mode II, the configuration is of Mode I"
 	want := map[string]string{"ecc": "needs ecc"}
 	for _, name := range []string{"ack-reflect", "duplicate-after", "no-double-recycle", "port-troubles", "stale-alias", "gap-nak", "acks-simultaneous", "inner-node", "reduce", "broadcast",
-		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset", "in-band-starts", "in-band-stopped", "starts-held-up"} {
+		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset", "in-band-starts", "in-band-stopped", "starts-held-up", "stops-held-up"} {
 		want[name] = modeII
 	}
 	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-messages", "park-moves", "park-random", "park-ranges", "park-refused", "park-releases", "park-share",

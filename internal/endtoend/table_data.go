@@ -15,6 +15,9 @@ func commitFaults() []Fault {
 			Old: "g_read && s_go && s_write && s_addr == g_addr", New: "1'b0"},
 		{Name: "CE of a contribution is forgotten", File: fileSteps,
 			Old: "f_first ? b_ce : f_slot_ce || (b_ce && !b_repeats)", New: "f_first ? b_ce : f_slot_ce"},
+		{Name: "a frame that waits for room does not see that its group is stopped", File: fileSteps,
+			Old: "(b_go ? b_live_reg : c_live_reg) && live_wide[{1'b0, b_go ? b_group : c_group}]",
+			New: "b_go ? b_live_reg && live_wide[{1'b0, b_group}] : c_live_reg"},
 	}
 }
 

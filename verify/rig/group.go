@@ -175,11 +175,14 @@ func WithRanks(n int, salt uint64) GroupOption {
 // slots for more than one of that kind.
 func MaxGroups(p contract.Params) int {
 	units := p.LeastUnits()
-	if p.Slots() >= 4*p.MostUnits() {
+	if RoomForTwo(p) {
 		units = p.MostUnits()
 	}
 	return min(p.AllGroups(), p.Slots()/(2*units))
 }
+
+// RoomForTwo tells whether two groups have slots of any kind of element.
+func RoomForTwo(p contract.Params) bool { return p.Slots() >= 4*p.MostUnits() }
 
 // NextKind is the kind of the next of n groups: all that fit are taken in turn.
 func (t *T) NextKind(n int) arith.Kind {

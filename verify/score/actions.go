@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/verify/cover"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
@@ -43,6 +45,40 @@ func (b *Board) decide() {
 		b.pending[engine] = b.pending[engine][1:]
 		b.accept(f, a.At)
 	}
+}
+
+// HoldUp has no port take anything until LetGo. So scenarios stop groups of one engine whose frames wait inside for a decision: a Mode II engine, which does
+// not report what it decides, has counted it.
+func (b *Board) HoldUp() {
+	b.held = !b.pipes()
+	b.SetPauses(dut.Pauses{Ready: 1})
+}
+
+// LetGo has all ports take what comes. What waits inside is decided by the registers as they are.
+func (b *Board) LetGo() error {
+	return b.guard(func() {
+		b.collect()
+		b.counts(false)
+		b.held = false
+		b.SetPauses(dut.Pauses{})
+	})
+}
+
+// counts has the reference decide what an engine that is held up has decided by what it counts; if it is not stuck, all that it has accepted.
+func (b *Board) counts(stuck bool) {
+	if !b.held {
+		return
+	}
+	n := uint64(b.undecided())
+	if stuck {
+		all, before := fail.Must(ctrl.New(b.DUT, b.man).Counter(slices.Index(b.man.Counters, inc.RxFrames.String()))), b.ref.Engine().Counters()[inc.RxFrames]
+		if all < before || all > before+n {
+			differ("%v is %d of a stuck engine that has taken %d frames, of which %d were decided before", inc.RxFrames, all, before+n, before)
+		}
+		n = all - before
+	}
+	b.acts = append(b.acts, slices.Repeat([]dut.Act{{At: b.Now()}}, int(n))...)
+	b.decide()
 }
 
 // poison has a group of the reference stop, as the engine's did. Its memory must have been given a double error.

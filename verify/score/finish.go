@@ -17,6 +17,7 @@ import (
 func (b *Board) Missing() error { return b.guard(b.missing) }
 
 func (b *Board) missing() {
+	b.counts(false) // what rests is not held up
 	switch sends := b.sends(); {
 	case len(b.early) > 0:
 		b.unexpected(b.early[0])

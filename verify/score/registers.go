@@ -71,6 +71,9 @@ func (b *Board) Write(addr, value uint32, strobes uint8) error {
 		return err
 	}
 	stuck := b.stuck()
+	if err := b.guard(func() { b.counts(stuck) }); err != nil {
+		return err
+	}
 	refused := b.DUT.Write(addr, value, strobes)
 	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
 		return refused

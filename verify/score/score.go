@@ -7,7 +7,8 @@
 //
 // A Mode III engine reports the frames it decides and the actions it takes in order, and the reference repeats them
 // in that order. An action must be allowed at that point and a time-out must not come early. When the engine rests,
-// no action may be due.
+// no action may be due. A Mode II engine reports nothing: it counts as having decided what it accepted, unless it is
+// held up (HoldUp).
 package score
 
 import (
@@ -46,11 +47,12 @@ type Board struct {
 	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action)
 
-	pending [inc.MaxEngines][]dut.Frame // accepted and not yet decided, in Mode III, by engine
+	pending [inc.MaxEngines][]dut.Frame // accepted and not yet decided, in Mode III or held up, by engine
 	acts    []dut.Act                   // reported, waiting for frames not accepted yet
 	early   []dut.Frame                 // left, before the report that explains them
 	wants   []inc.Action                // scratch
 	resting bool                        // no action was due, and nothing has changed since
+	held    bool                        // no port takes anything from an engine that does not report what it decides
 
 	waiting map[uint32]int // frames offered and not accepted, by destination QPN
 	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
@@ -170,7 +172,7 @@ func (b *Board) collect() {
 		b.waiting[destination(a.Data)]--
 		b.longest = max(b.longest, len(a.Data))
 		b.record(Recorded{Frame: a})
-		if to := b.ref.Engine().Steer(a.Data); b.pipes() && to < b.ref.Engine().Engines() {
+		if to := b.ref.Engine().Steer(a.Data); (b.pipes() || b.held) && to < b.ref.Engine().Engines() {
 			b.pending[to] = append(b.pending[to], a)
 		} else {
 			b.accept(a, a.Last)
@@ -182,7 +184,11 @@ func (b *Board) collect() {
 	for _, o := range early {
 		b.see(o)
 	}
-	for _, o := range b.DUT.Out() {
+	outs := b.DUT.Out()
+	if len(outs) > 0 { // an engine from which something leaves is not held up
+		b.counts(false)
+	}
+	for _, o := range outs {
 		b.moved, b.lively = b.Now(), max(b.lively, o.Last)
 		b.record(Recorded{Frame: o, Out: true})
 		b.see(o)

@@ -114,42 +114,48 @@ func TestErrorBitCounts(t *testing.T) {
 	require.ErrorContains(t, b.StepTo(1), "err true")
 }
 
-// stopping is an engine that decides its oldest frame while a register is written.
+// stopping is an engine that decides its oldest frame while a register is written. It reports that, or has counted nothing before.
 type stopping struct {
 	*scripted
-	acts []dut.Act
+	reports bool
+	acts    []dut.Act
 }
 
 func (s *stopping) Acts() []dut.Act { a := s.acts; s.acts = nil; return a }
 func (s *stopping) Now() uint64     { return s.Reference.Now() }
 
 func (s *stopping) Write(addr, value uint32, strobes uint8) error {
-	s.acts = append(s.acts, dut.Act{At: s.Now()})
+	if s.reports {
+		s.acts = append(s.acts, dut.Act{At: s.Now()})
+	}
 	return s.Reference.Write(addr, value, strobes)
 }
 
 // TestWritesSetFree: what is decided while a register is written was decided before, unless nothing had moved for long: then it is the write that has
 // set it free.
 func TestWritesSetFree(t *testing.T) {
-	p := synthetic.Mini()
-	p.Mode = 3
-	m := synthetic.Manifest(p)
 	for _, c := range []struct {
 		name  string
+		mode  int
 		still uint64 // short of the board's patience
 		port  int
-	}{{"stuck", 0, 1}, {"not stuck", 1, 0}} {
+	}{{"stuck", 3, 0, 1}, {"not stuck", 3, 1, 0}, {"stuck, and counts", 2, 0, 1}, {"not stuck, and counts", 2, 1, 0}} {
+		p := synthetic.Mini()
+		p.Mode = c.mode
+		m := synthetic.Manifest(p)
 		ref, err := dut.NewReference(m)
 		require.NoError(t, err)
-		s := &stopping{scripted: &scripted{Reference: ref}}
+		s := &stopping{scripted: &scripted{Reference: ref}, reports: p.Pipes()}
 		b, err := New(s, m)
 		require.NoError(t, err)
+		b.HoldUp()
 		s.accepted = []dut.Frame{{Port: 0, Data: frame(1), Last: s.Now()}}
 		b.collect()
 		s.SkipTo(s.Now() + b.Patience() - c.still)
 		bypass, err := m.Registers.Register("BYPASS_PORT")
 		require.NoError(t, err)
 		require.NoError(t, b.Write(bypass.Offset, 1, 15), c.name)
+		require.NoError(t, b.LetGo(), c.name)
 		s.out = []dut.Frame{{Port: c.port, Data: frame(1)}}
 		require.NoError(t, b.StepTo(s.Now()), c.name)
 		require.NoError(t, b.Missing(), c.name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"incforge/contract"
+	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -33,6 +34,23 @@ func registers(t *rig.T) {
 	firstReads(e)
 	besideStarts(e)
 	amongHeaders(e)
+	heldCopy(e)
+}
+
+// heldCopy reads counters that a copy holds, after frames and after writes of other registers: they are as they were.
+func heldCopy(e *rig.Engine) {
+	t := e.T
+	e.Write("COUNTER_SNAPSHOT", 0, 1)
+	held := e.Read("COUNTER", int(inc.Bypass))
+	for port := range t.Params.Ports {
+		e.Put(t.ARP(port))
+	}
+	e.Settle()
+	e.Write("IP_ID", 0, 1)
+	if n := e.Read("COUNTER", int(inc.Bypass)); n != held {
+		t.Fatalf("%v is %d in a copy that had %d", inc.Bypass, n, held)
+	}
+	e.Write("COUNTER_SNAPSHOT", 0, 0)
 }
 
 // amongHeaders reads records while frames of one beat leave none of the cycles in which their table is not read: each read is answered before the last has come.

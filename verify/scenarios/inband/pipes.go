@@ -5,6 +5,7 @@ package inband
 import (
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -12,15 +13,27 @@ import (
 // not; a control that comes before all is acknowledged is told to wait, and old data is acknowledged.
 func piped(t *rig.T) {
 	for round := range 4 {
-		g := newGroup(t, round%2 == 1, rig.WithPipe(t.PipeSize(round)))
+		parent := round%2 == 1
+		g := newGroup(t, parent, rig.WithPipe(t.PipeSize(round)), func(g *rig.Group) {
+			g.Set.RootSends = round > 1
+			if parent { // whose rank sends, too, in a Reduce toward it
+				g.Set.AckMask |= 1 << g.Parent
+			}
+		})
 		g.E.Mute = true
+		g.aheadOfAll()
 		list := []inc.Control{g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveBroadcast, 1, 7),
 			g.anyKind(inc.CollectiveAllReduce, 0, 5), g.anyKind(inc.CollectiveReduce, 0, 6), g.anyKind(inc.CollectiveBarrier, 0, 2)}
+		if parent {
+			list = append(list, g.anyKind(inc.CollectiveReduce, len(g.Members()), 2)) // a rank beyond the parent
+		}
 		for range 5 {
 			list = append(list, g.anything())
 		}
 		for _, c := range list {
+			before := g.current
 			g.pass(c)
+			before.takenLongBefore()
 			g.tooEarly(g.anything())
 			if len(g.Members()) > 1 {
 				c := g.anyKind(inc.CollectiveAllReduce, 0, 1)
@@ -28,6 +41,13 @@ func piped(t *rig.T) {
 				g.wrongInRange(c)
 			}
 			g.takenBefore()
+		}
+		if !t.Messages() { // where it ends the connection
+			g.barrierOfSomething()
+		}
+		g.overAtOnce()
+		if t.Params.PortBytes == 0 { // else what finds its queue full is lost
+			g.nextAtOnce()
 		}
 		g.connectionEnds()
 	}
@@ -106,6 +126,74 @@ func (g *group) takenBefore() {
 		back := g.T.Rand.IntN(min(len(s.packets), 3))
 		p := s.packets[len(s.packets)-1-back]
 		g.Send(g.frame(p, c)).As("data taken before").Expect(rig.AckTo(c, s.last().in[c]))
+	}
+}
+
+// aheadOfAll has everybody leave out PSNs before there is a range: the registers say who is the parent.
+func (g *group) aheadOfAll() {
+	for c := range g.Ends {
+		g.Send(g.Data(c, g.in[c].Add(2), g.Noise(8))).As("a gap before the first range").Expect(rig.AETHTo(c, g.in[c], roce.NAKSequence))
+	}
+}
+
+// takenLongBefore has everybody who sent in a range, the one before the current, send its last packet once more: all that was taken is acknowledged.
+func (s *span) takenLongBefore() {
+	g := s.g
+	if len(s.packets) == 0 {
+		return
+	}
+	for _, c := range s.senders() {
+		g.Send(g.frame(s.last(), c)).As("data of the range before").Expect(rig.AckTo(c, g.in[c].Prev()))
+	}
+}
+
+// barrierOfSomething has everybody send something where nothing must be.
+func (g *group) barrierOfSomething() {
+	s := g.enter(g.anyKind(inc.CollectiveBarrier, 0, 1))
+	g.acknowledge(s.next(0), s.hearers()...)
+	for _, c := range s.senders() {
+		g.Send(g.Data(c, g.in[c], g.Noise(8))).As("a Barrier's packet with a payload").Dropped(inc.DropBadLength)
+	}
+	g.acknowledge(s.next(0), s.hearers()...)
+}
+
+// overAtOnce has somebody who hears ask for time and then acknowledge all, so that the range is over: in the next one nobody waits.
+func (g *group) overAtOnce() {
+	s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
+	p, who := s.next(0), g.T.Shuffled(s.hearers())
+	g.Send(g.AETH(who[0], p.out[who[0]], roce.RNRSyndrome)).As("RNR NAK of 655.36 ms").Expect()
+	g.acknowledge(p, who...)
+	g.pass(g.anyKind(inc.CollectiveAllReduce, 0, 1))
+}
+
+// nextAtOnce has the last ACKs of a range and the next control wait right behind each other, after more answers than the queues keep while no port takes
+// anything: the control opens its range all the same.
+func (g *group) nextAtOnce() {
+	const answers = 40
+	t, e := g.T, g.E
+	for range 3 {
+		s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
+		p := s.next(0)
+		old, from := g.frame(p, s.contributors[0]), e.Now()
+		e.SetPauses(dut.Pauses{Ready: 1})
+		for range answers {
+			e.Put(old)
+		}
+		for _, c := range t.Shuffled(s.hearers()) {
+			e.Put(g.Ack(c, p.out[c]))
+		}
+		s = g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
+		p, order := s.plan(0), t.Shuffled(s.contributors)
+		e.Put(g.frame(p, order[0]))
+		e.StepTo(from + uint64(2*answers*t.Params.Beats(len(old.Data))))
+		e.SetPauses(dut.Pauses{})
+		e.Settle()
+		g.Send(g.frame(p, order[0])).Out() // another port may have brought an ACK late
+		s.complete(p, order[1:]...)
+		if s.source >= 0 {
+			s.send(p, s.source, g.frame(p, s.source), false)
+		}
+		g.acknowledge(p, s.hearers()...)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func random(t *rig.T) {
 	for _, parent := range []bool{false, true} {
 		g := newGroup(t, parent, rig.WithLog2N(t.MaxLog2N(2, t.Params.MostUnits())))
-		if !parent && rig.MaxGroups(t.Params) > 1 {
+		if !parent && rig.MaxGroups(t.Params) > 1 && rig.RoomForTwo(t.Params) {
 			g.beside = g.E.Group(1, 2, t.Params.Members, false)
 		}
 		for i := range t.Count(12, 200) {

@@ -30,7 +30,7 @@ func broadcast(t *rig.T) {
 // besides is another group on the same engine, an AllReduce of one member, or nothing if there is no room.
 func besides(g *rig.Group) *rig.Group {
 	t := g.T
-	if rig.MaxGroups(t.Params) < 2 {
+	if rig.MaxGroups(t.Params) < 2 || !rig.RoomForTwo(t.Params) {
 		return nil
 	}
 	return g.E.Group(rig.MaxGroups(t.Params)-1, rig.MaxGroups(t.Params), 1, false)

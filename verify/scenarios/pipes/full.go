@@ -63,10 +63,13 @@ func overtaking(t *rig.T, size int, ctrl inc.PipeCtrl, host bool) {
 }
 
 func turn(t *rig.T) {
-	for round := range 4 {
-		size := t.PipeSize(round)
+	for round := range 5 {
+		size, members := t.PipeSize(round), t.Params.Members
+		if round == 4 {
+			members = 1 // when it has acknowledged it is the only one that keeps up
+		}
 		// The PSN wraps between what is in one pipe and what is in the other: 2^24 is a multiple of few sizes.
-		g := star(t, rig.WithPipe(size), rig.WithStart(roce.PSN(0).Add(-size)))
+		g := group{t.PipeEngine(rig.LongTimeout).Group(0, 1, members, false, rig.WithPipe(size), rig.WithStart(roce.PSN(0).Add(-size)))}
 		m, n := g.Members(), g.MW()
 		results := g.fillBoth()
 		for _, c := range m {

@@ -39,6 +39,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "a group is stopped or started with packets unacknowledged: nothing more comes of them, and another group's timers go on"},
 		{Name: "pipe-stopped", Run: stopped, Needs: rig.Pipes(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},
+		{Name: "pipe-held-up", Run: heldUp, Needs: rig.Pipes(rig.NeedBare, rig.NeedMembers(2)),
+			Doc: "frames wait behind answers that no port takes: data behind a stranger that looks like it, and beside a damaged contribution"},
 		{Name: "pipe-settings", Run: settings, Needs: rig.Pipes(),
 			Doc: "pipes of sizes that fit work as sized; a group with a size that does not fit stays disabled"},
 	}

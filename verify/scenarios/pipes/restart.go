@@ -8,7 +8,6 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
-	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -86,7 +85,7 @@ func stopped(t *rig.T) {
 			b.offer(b.PSN(k), 8)
 		}
 		e.SettleAsIs()
-		e.SetPauses(dut.Pauses{Ready: 1})
+		e.HoldUp()
 		var cycles uint64
 		put := func(frames ...rig.Frame) {
 			for _, f := range frames {
@@ -101,6 +100,8 @@ func stopped(t *rig.T) {
 		for i := range each {
 			for _, c := range t.Shuffled(a.Members()) {
 				frames := []rig.Frame{a.Data(c, a.PSN(0), nil), b.Data(c, b.PSN(0), nil), a.Data(c, a.PSN(a.outstanding()+i), a.Noise(t.Params.MTUBytes))}
+				next := b.PSN(b.outstanding() + i) // behind nobody's frame that looks like it
+				frames = append(frames, b.Data(c, next, nil, func(p *roce.Packet) { p.DestQP ^= 1 << 23 }), b.Data(c, next, nil))
 				if nacks {
 					frames = append(frames, a.NAK(c, a.PSN(0)), a.Ack(c, a.PSN(0)))
 				}
@@ -109,7 +110,7 @@ func stopped(t *rig.T) {
 		}
 		e.StepTo(e.Now() + cycles + e.Patience()) // until nothing moves any more
 		a.Disable()
-		e.SetPauses(dut.Pauses{})
+		t.Check(e.LetGo())
 		e.SettleAsIs()
 		b.Reset()
 		a.Program()

@@ -48,7 +48,9 @@ func oneWay(t *rig.T) {
 	for round := range 4 {
 		for _, host := range []bool{true, false} {
 			e, size := t.PipeEngine(rig.LongTimeout), rig.WithPipe(t.PipeSize(round))
-			g := under(e, rig.WithCollective(inc.CollectiveReduce, host), size)
+			g := under(e, rig.WithCollective(inc.CollectiveReduce, host), size, func(g *rig.Group) {
+				g.Set.OutMask = g.Set.InMask // which means nothing in a Reduce
+			})
 			up := uint64(2 * g.MW())
 			g.reduceTwice()
 			e.Counted("Reduce", map[inc.Counter]uint64{inc.Wipe: up, inc.TxFanout: up, inc.DownTaken: 0})

@@ -115,9 +115,20 @@ func rnr(t *rig.T) {
 	g := star(t)
 	m := g.Members()
 	c := m[t.Rand.IntN(len(m))]
+	g.notReadyAmidst(c)
+	g.Reset()
+	if g.MW() >= 2 && len(m) >= 2 {
+		for early := uint64(0); early < 80; early += 5 {
+			g.notReadyInTurn(m[1], early)
+			g.Reset()
+		}
+	}
+	one := group{t.PipeEngine(rig.LongTimeout).Group(0, 1, 1, false)} // who comes back is the only one that keeps up
+	one.notReady(0, one.PSN(0), longerCode(t), true)
+	g = star(t)
 	next := g.notReady(c, g.PSN(0), 1, false)
 	for code, tried := uint8(1), 0; tried < 5; code++ {
-		if rnrCycles(t, code) > uint64(10*t.MTUBeats()+2000) { // all that notReady sends has long passed by then
+		if code >= longerCode(t) {
 			next = g.notReady(c, next, code, true)
 			tried++
 		}
@@ -127,6 +138,41 @@ func rnr(t *rig.T) {
 	if outs := wait(g.E, g.E.Now()+2*rnrCycles(t, 1)+lateness(t)); len(outs) > 0 {
 		t.Fatalf("code 0, the longest: %d frames left after the shortest wait", len(outs))
 	}
+}
+
+// longerCode is the least RNR code whose time is longer than all that notReady sends takes.
+func longerCode(t *rig.T) (code uint8) {
+	for code = 1; rnrCycles(t, code) <= uint64(10*t.MTUBeats()+2000); {
+		code++
+	}
+	return code
+}
+
+// notReadyAmidst has one endpoint ask for all of a full pipe and answer RNR NAK right behind that, while it is sent again: nothing more of it leaves
+// before the wait is over.
+func (g group) notReadyAmidst(c int) {
+	t, e, m, n := g.T, g.E, g.Members(), g.MW()
+	for k := range n {
+		g.collective(g.PSN(k), m...)
+	}
+	g.Acknowledge(g.PSN(n-1), rig.AllBut(m, c)...)
+	for range 4 {
+		e.Put(g.NAK(c, g.PSN(0)), g.AETH(c, g.PSN(0), roce.RNRSyndrome|1))
+		wait(e, e.Now()+rnrCycles(t, 1)+lateness(t)+uint64(8*n*t.MTUBeats()))
+	}
+	g.Acknowledge(g.PSN(n-1), c)
+}
+
+// notReadyInTurn has an endpoint's wait end about when its pipe has its turn, as the last ACK that makes room comes that many cycles before it is over.
+func (g group) notReadyInTurn(c int, early uint64) {
+	t, e, others, last := g.T, g.E, rig.AllBut(g.Members(), c), g.PSN(g.MW()-1)
+	g.fillBoth()
+	refused, _ := e.FirstAccepted(func() { g.Send(g.AETH(c, last, roce.RNRSyndrome|1)).As("RNR NAK").Expect() })
+	g.Acknowledge(last.Prev(), others[1:]...)
+	due := refused.Last + rnrCycles(t, 1)
+	wait(e, due-early)
+	e.Put(g.Ack(others[0], last.Prev()))
+	wait(e, due+lateness(t)+uint64(8*g.MW()*t.MTUBeats()))
 }
 
 // rnrCycles is an RNR time in cycles.

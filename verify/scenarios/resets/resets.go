@@ -136,9 +136,45 @@ func resetsInActions(t *rig.T) {
 			t.Check(err)
 		})
 	}
+	inDecision(e, count)
 	e.Mute, e.Timers = false, false
 	for _, g := range programmed(e, count, false) {
 		g.CompleteFrom(0, 2)
+	}
+}
+
+// inDecision resets the engine for one cycle in each cycle in which a contribution that completes a packet may be decided: no counter knows of it.
+func inDecision(e *rig.Engine, count int) {
+	const longest = 24 // cycles from its last beat on
+	t := e.T
+	last := func() rig.Frame { // all others have come
+		g := programmed(e, count, false)[0]
+		m := g.Members()
+		for _, c := range m[1:] {
+			e.Put(g.Data(c, g.Start(), nil))
+		}
+		e.SettleAsIs()
+		return g.Data(m[0], g.Start(), nil)
+	}
+	f := last()
+	from := e.Now()
+	came, _ := e.FirstAccepted(func() {
+		e.Put(f)
+		e.SettleAsIs()
+	})
+	for k := range fewResets(t, longest) {
+		t.Check(e.Reset())
+		f = last()
+		e.Put(f)
+		e.StepTo(e.Now() + came.Last - from + uint64(k))
+		e.Out()
+		t.Check(e.Reset())
+		for p := range t.Params.Ports {
+			e.Put(t.ARP(p))
+		}
+		e.Settle()
+		_, err := e.Finish() // the counters
+		t.Check(err)
 	}
 }
 

@@ -22,6 +22,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "a group is started over and over while another's data and ACKs come in at all ports: neither waits for long, and both work"},
 		{Name: "starts-held-up", Run: startsHeldUp, Needs: rig.ModeII(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is started while no port takes anything and data for it waits: what came in before the start is dropped, however late"},
+		{Name: "stops-held-up", Run: stopsHeldUp, Needs: rig.ModeII(rig.NeedBare, rig.NeedGroups(2)),
+			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},
 		{Name: "starts-of-all-slots", Run: startsOfAllSlots, Needs: rig.NeedPackets,
 			Doc: "a group of all the slots there are is started anew amid contributions to a window of them: none of these counts any more"},
 	}

@@ -5,6 +5,7 @@ package resets
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -38,6 +39,28 @@ func startsTogether(t *rig.T) {
 				g.CompleteFrom(0, 2)
 			}
 		})
+	}
+	t.In("two groups change places", func() { changePlaces(groups[0], groups[1]) })
+}
+
+// changePlaces has two groups that are stopped take each other's slots. The first is started once more while it starts and the second waits, whose old
+// slots it has: they are nobody's until the second starts.
+func changePlaces(a, b *rig.Group) {
+	t, e, both := a.T, a.E, []*rig.Group{a, b}
+	for _, g := range both {
+		g.Disable()
+	}
+	a.Set.SlotBase, b.Set.SlotBase = b.Set.SlotBase, a.Set.SlotBase
+	for _, g := range both {
+		t.Check(e.Ctl.SetGroup(g.Index, g.Set))
+	}
+	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	for _, g := range []*rig.Group{a, b, a} {
+		e.Write("GROUP_CTRL", g.Index, again)
+	}
+	for _, g := range both {
+		awaitStarted(e, g.Index)
+		g.CompleteFrom(0, 2)
 	}
 }
 
@@ -119,6 +142,43 @@ func holdUp(g *rig.Group) {
 			return
 		}
 	}
+}
+
+// stopsHeldUp stops a group while no port takes anything and more of its frames wait than can be answered: those that were not decided are dropped, however
+// late. Another group's frames, which wait among them, are answered. It is now this, now that, what finds no room any more: a result, one that is sent again, or
+// an answer that is passed on.
+func stopsHeldUp(t *rig.T) {
+	const rounds, all = 8, 40
+	e, each := t.Engine(), max(all/t.Params.Members, 3)
+	a, b := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
+	b.Complete(b.PSN(0))
+	for round := range rounds {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			a.Complete(a.PSN(0))
+			e.HoldUp()
+			var cycles uint64
+			put := func(frames ...rig.Frame) {
+				for _, f := range frames {
+					cycles += uint64(t.Params.Beats(len(f.Data)) + 16)
+					e.Put(f)
+				}
+			}
+			put(slices.Repeat([]rig.Frame{b.Data(b.Members()[0], b.PSN(round), nil)}, t.Rand.IntN(all))...)
+			for i := range each {
+				for _, c := range t.Shuffled(a.Members()) {
+					frames := []rig.Frame{a.Data(c, a.PSN(0), nil), b.Data(c, b.PSN(round), nil), a.Data(c, a.PSN(1+i), a.Noise(16)), a.NAK(c, a.PSN(0))}
+					put(frames[t.Rand.IntN(3):]...)
+				}
+			}
+			e.StepTo(e.Now() + cycles + e.Patience()) // until nothing moves any more
+			a.Disable()
+			t.Check(e.LetGo())
+			e.Settle()
+			a.Program()
+			b.CompleteFrom(1+round, 1)
+		})
+	}
+	a.CompleteFrom(0, 2)
 }
 
 // startsOfAllSlots starts a group that has all the slots there are anew, when some of its members have filled a window: nothing of that counts any more.

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipes
+
+import (
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+// heldUp has frames wait behind answers that no port takes, more and more of them.
+func heldUp(t *rig.T) {
+	const (
+		most   = 40 // answers; so many do not fit into the queues
+		spread = 64 // cycles
+	)
+	for fill := range most {
+		star(t).behindStranger(fill)
+	}
+	g := star(t)
+	if g.MW() < 3 || len(g.Members()) < 3 {
+		return
+	}
+	fit := g.answersThatFit(most)
+	for after := range uint64(spread) {
+		g.Reset()
+		g.besideDamaged(fit, after)
+	}
+}
+
+// answersThatFit is how many frames are decided, of so many that ask for an answer, before one waits for room.
+func (g group) answersThatFit(of int) (fit int) {
+	g.roundTrip(g.PSN(0))
+	g.E.OnAccept = func(dut.Frame, []inc.Counter) { fit++ }
+	g.E.SetPauses(dut.Pauses{Ready: 1})
+	for range of {
+		g.E.Put(g.Data(g.Members()[0], g.PSN(0), nil))
+	}
+	g.soak(of)
+	g.E.OnAccept = nil
+	g.release()
+	return fit
+}
+
+// soak runs long enough for n short frames.
+func (g group) soak(n int) {
+	g.E.StepTo(g.E.Now() + uint64((n+2)*(g.T.Params.Beats(128)+16)))
+}
+
+// release has the ports take everything again.
+func (g group) release() {
+	g.E.SetPauses(dut.Pauses{})
+	g.E.SettleAsIs()
+}
+
+// behindStranger has data wait right behind a frame of nobody that differs from it in bits of the QPN alone which number no endpoint.
+func (g group) behindStranger(fill int) {
+	c := g.T.Rand.IntN(g.T.Params.Members)
+	g.roundTrip(g.PSN(0))
+	g.E.SetPauses(dut.Pauses{Ready: 1})
+	for range fill {
+		g.E.Put(g.Data(c, g.PSN(0), nil))
+	}
+	r := g.Round(g.PSN(1), 16).Draw(c)
+	g.E.Put(g.Data(c, r.PSN, g.Values(16), func(p *roce.Packet) { p.DestQP ^= 1 << 23 }), r.Frame(c))
+	g.soak(fill)
+	g.release()
+	g.contribute(r, rig.AllBut(g.Members(), c), g.Members()...)
+}
+
+// besideDamaged has a damaged contribution wait for room for its answer, which comes that many cycles after somebody else has begun to contribute to the
+// next PSN, which has another length.
+func (g group) besideDamaged(fill int, after uint64) {
+	m := g.T.Shuffled(g.Members())
+	g.roundTrip(g.PSN(0))
+	now, next := g.Round(g.PSN(1), 8).Draw(m...), g.Round(g.PSN(2), 16).Draw(m...)
+	for _, c := range m[:2] {
+		g.E.Put(now.Frame(c))
+	}
+	g.E.Put(next.Frame(m[0]))
+	g.E.SettleAsIs()
+	g.E.SetPauses(dut.Pauses{Ready: 1})
+	for range fill {
+		g.E.Put(g.Data(m[0], g.PSN(0), nil))
+	}
+	g.soak(fill)
+	damaged := now.Frame(m[2])
+	damaged.Data = damaged.Data[:len(damaged.Data)-1]
+	g.E.Put(damaged)
+	g.soak(1)
+	g.E.Put(next.Frame(m[1]))
+	g.E.StepTo(g.E.Now() + after)
+	g.release()
+	g.contribute(now, m[2:], m...)
+	g.contribute(next, m[2:], m...)
+}
