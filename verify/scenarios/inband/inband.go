@@ -20,6 +20,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "a group is drained and restarted in the middle of ranges: nothing of them is left, and numbers begin at START"},
 		{Name: "in-band-random", Needs: rig.NeedInBand(2), Run: random,
 			Doc: "ranges in bursts among repetitions, gaps, answers and controls of every kind: all results arrive and are right"},
+		{Name: "in-band-damaged", Needs: rig.NeedInBand(2), Run: amongDamaged,
+			Doc: "in-band-random among damaged frames and those of a group without ranges, while ports take little: what waits, or stands behind it, is judged by what is decided then"},
 		{Name: "pipe-in-band", Needs: rig.Pipes(rig.NeedInBand(2)), Run: piped,
 			Doc: "collectives of every kind on one set of connections: every number on every wire, and controls that come too early wait"},
 		{Name: "pipe-in-band-before", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: pipedBefore,

@@ -12,9 +12,21 @@ import (
 	"incforge/verify/rig"
 )
 
-// random carries out ranges back to back, several packets at once, contributors in any order, among frames that must change nothing, damaged ones among
-// them, and behind those frames of a group that has no ranges. In every other range the ports take little while frames come in, so that one waits for room and others behind it.
+// random carries out ranges back to back, several packets at once, contributors in any order, among frames that must change nothing.
 func random(t *rig.T) {
+	for _, parent := range []bool{false, true} {
+		g := newGroup(t, parent)
+		for range t.Count(12, 200) {
+			old := g.current
+			s := g.enter(g.anything())
+			t.In(s.String(), func() { s.burst(old, false, false) })
+		}
+	}
+}
+
+// amongDamaged is random with damaged frames among the others, and behind those frames of a group that has no ranges. In every other range the ports take little while
+// frames come in, so that one waits for room and others behind it.
+func amongDamaged(t *rig.T) {
 	for _, parent := range []bool{false, true} {
 		g := newGroup(t, parent, rig.WithLog2N(t.MaxLog2N(2, t.Params.MostUnits())))
 		if !parent && rig.MaxGroups(t.Params) > 1 && rig.RoomForTwo(t.Params) {
@@ -23,14 +35,14 @@ func random(t *rig.T) {
 		for i := range t.Count(12, 200) {
 			old := g.current
 			s := g.enter(g.anything())
-			t.In(s.String(), func() { s.burst(old, i%2 > 0) })
+			t.In(s.String(), func() { s.burst(old, true, i%2 > 0) })
 		}
 	}
 }
 
-// burst carries out a range as many packets at a time as the window allows; old is the range before. Held: the ports take little while
+// burst carries out a range as many packets at a time as the window allows; old is the range before. Damaged: some come in damaged first. Held: the ports take little while
 // they come in; some of them after more answers than wait inside, during which the ports take nothing.
-func (s *span) burst(old *span, held bool) {
+func (s *span) burst(old *span, damaged, held bool) {
 	const most = 32
 	g, t := s.g, s.g.T
 	end := slices.Clone(g.in) // where the next range begins on each wire
@@ -52,14 +64,14 @@ func (s *span) burst(old *span, held bool) {
 			g.E.Put(s.junk(old, end))
 		}
 		odds := 6
-		if done == 0 && t.Rand.IntN(2) == 0 {
+		if damaged && done == 0 && t.Rand.IntN(2) == 0 {
 			odds = 1 // all that would open the range come in damaged first
 		}
 		for _, c := range who {
-			if t.Rand.IntN(odds) == 0 {
-				damaged := queues[c][0]
-				damaged.Data = slices.Clone(damaged.Data[:len(damaged.Data)-1])
-				g.E.Put(damaged)
+			if damaged && t.Rand.IntN(odds) == 0 {
+				cut := queues[c][0]
+				cut.Data = slices.Clone(cut.Data[:len(cut.Data)-1])
+				g.E.Put(cut)
 				if o := g.beside; o != nil && slices.Contains(o.Members(), c) {
 					g.E.Put(o.NAK(c, o.Start()))
 				}
