@@ -26,7 +26,8 @@ func (a *app) mutate() *cobra.Command {
 	)
 	cmd := &cobra.Command{Use: "mutate CONFIG", Short: "Make mistakes in the Verilog, and count those that the scenarios notice",
 		Long: `Make mistakes in the generated Verilog, one at a time, and count how many of them some scenario notices. Those that cannot make a
-difference in the configuration are taken out first, by proof. What lives is listed with its place and a command that tries it again.`,
+difference in the configuration are taken out first, by proof. What lives is listed with its place, a command that tries it again
+and, if somebody found one, the reason why nothing can notice it (docs/mutate.md).`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if opt.Place, err = where.Place(a.args, a.log); err != nil {
@@ -119,6 +120,6 @@ func (a *app) printMutants(rep *mutate.Report) {
 		}
 	}
 	s := rep.Total
-	fmt.Fprintf(a.out, "%s: %d mutants of %d: %d equivalent, %d of %d others killed (%.1f %%), %d survived, %d given up; %d of them explained (%.1f %% of all others); median %.2f s of processor time\n",
+	fmt.Fprintf(a.out, "%s: %d mutants of %d: %d equivalent, %d of %d others killed (%.1f %%), %d survived, %d given up; %d of them explained (%.1f %% without those); median %.2f s of processor time\n",
 		rep.Config, s.Mutants, rep.Possible, s.Equivalent, s.Killed, s.Matter(), s.Percent(), s.Survived, s.GivenUp, s.Explained, s.PercentExplained(), rep.Median)
 }

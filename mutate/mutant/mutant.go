@@ -125,15 +125,10 @@ const clockInput = "clk"
 // context is the line in which text[from:to] begins, with that between « and ».
 func context(text string, from, to int) string {
 	begin := strings.LastIndexByte(text[:from], '\n') + 1
-	end := from + len(first(text[from:]))
+	line, _, _ := strings.Cut(text[from:], "\n")
+	end := from + len(line)
 	to = min(to, end)
 	return one(text[begin:from] + "«" + text[from:to] + "»" + text[to:end])
-}
-
-// first is the first line of a text.
-func first(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // one is a text in one line.
