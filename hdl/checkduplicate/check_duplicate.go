@@ -98,8 +98,8 @@ func (p CheckDuplicate) parkPorts() []graph.Port {
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
 func frameNames() []string {
-	return strings.Fields("s_go s_ranged s_psn s_dtype s_base s_log2_n " +
-		"a_follows_slot a_written_slot a_go a_bypass a_ei a_wire_psn a_psn a_begin " +
+	return strings.Fields("s_ranged s_psn s_dtype s_base s_log2_n " +
+		"a_follows_slot a_written_slot a_go a_valid a_bypass a_ei a_wire_psn a_psn a_begin " +
 		"b_stale redo b_first b_completes b_repeats b_empties b_go b_valid b_second b_bypass b_ei b_self b_host b_data b_ack b_cnp b_ends " +
 		"b_syn_ack b_syn_rnr b_syn_nak b_fine b_bad_tver b_bad_opcode b_too_long b_wire_psn b_ranged b_opened b_psn b_begin " +
 		"b_range_base b_in_range b_previous b_opens b_opens_up b_bad_control b_wrong_role b_contradicts b_up b_down b_ackable " +

@@ -81,8 +81,7 @@ module inc_check_duplicate #(
     // no frame goes into A, none out of it
     output wire                holds,
 
-    // the frame, in inc_frame_steps: the one that goes into A with s_go
-    input  wire                s_go,
+    // the frame, in inc_frame_steps: the one that may go into A
     input  wire                s_ranged,
     input  wire [23:0]         s_psn,
     input  wire [1:0]          s_dtype,
@@ -92,6 +91,7 @@ module inc_check_duplicate #(
     output wire                a_follows_slot,
     output wire                a_written_slot,
     input  wire                a_go,
+    input  wire                a_valid,
     input  wire                a_bypass,
     input  wire [EI_W-1:0]     a_ei,
     input  wire [23:0]         a_wire_psn,
@@ -379,8 +379,12 @@ module inc_check_duplicate #(
     reg  [4:0]        a_log2_n;
     reg  [SLOT_W-1:0] a_slot, a_unit;
 
+    // what goes with a frame is noted by steps as inc_frame_steps does: one that is free, or left, takes what comes, whether that is a frame or not
+    wire a_loads = !a_valid || a_go;
+    wire b_loads = !b_valid || b_go;
+
     always @(posedge clk) begin
-        if (s_go) begin
+        if (a_loads) begin
             a_slot   <= s_slot;
             a_unit   <= s_unit[SLOT_W-1:0];
             a_log2_n <= s_log2_n;
@@ -492,7 +496,7 @@ module inc_check_duplicate #(
     reg [23:0]        b_past_half;     // PSN less MW, less 1
 
     always @(posedge clk) begin
-        if (a_go) begin
+        if (b_loads) begin
             b_slot         <= a_slot;
             b_unit         <= a_unit;
             b_psn_next     <= a_wire_psn + 24'd1;

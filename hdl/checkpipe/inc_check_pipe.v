@@ -639,7 +639,7 @@ module inc_check_pipe #(
     reg [SLOT_W:0]   raw_reg;
     reg              wraps_reg;        // it is past the end of the ring
     reg              near;             // less than N from start
-    reg              off_reg, short_reg;   // before start; in the ring from there if it is not
+    reg              in_ring;          // in the ring from start
     reg [SLOT_W-1:0] slot_reg;         // if the place is before the end of the ring
     reg [SLOT_W-1:0] wrapped_reg;      // if it is past that
     reg [SLOT_W-1:0] shift_reg;        // of the pipe's slots, without the group's base
@@ -681,10 +681,9 @@ module inc_check_pipe #(
     reg  c_ack;
     reg  a_outside;
     // data that was placed with something ahead of it: of another range, which always waits; any, which waits unless it is in the ring
-    reg  a_must, a_asks;
+    reg  a_needs;
     wire a_stray   = a_ranged && (!a_in_range || a_previous);
-    wire in_ring   = !off_reg && short_reg;
-    wire a_needs   = a_must || (a_asks && !in_ring);
+    wire a_rings   = !a_off[23] && past_ring[23];
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
     wire a_clear = a_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
 `ifdef INC_PARK
@@ -715,14 +714,12 @@ module inc_check_pipe #(
         end
         if (!a_second) begin
             a_outside    <= a_stray;
-            a_must       <= a_data && !a_bypass && !a_exact && a_stray;
-            a_asks       <= a_data && !a_bypass && !a_exact;
+            a_needs      <= a_data && !a_bypass && !a_exact && (a_stray || !a_rings);
             n_reg        <= a_n;
             raw_reg      <= a_raw;
             wraps_reg    <= a_raw >= a_span;
             near         <= !a_off[23] && past_n[23];
-            off_reg      <= a_off[23];
-            short_reg    <= past_ring[23];
+            in_ring      <= a_rings;
             slot_reg     <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_shift, 1'b0);
             wrapped_reg  <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_below, a_root || !a_pipe_b);
             shift_reg    <= a_shift;

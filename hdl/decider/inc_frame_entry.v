@@ -244,10 +244,11 @@ module inc_frame_entry #(
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
             // when it has gone ahead, as it may have to be looked at again. Whether it may takes Control most of a cycle to say, and so
             // every control stays for a cycle (M_WENT). A frame of a fixed group that finds nobody here goes by.
-            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4, M_WENT = 3'd5;
+            // The highest bit says that a frame is held: everything that leaves is chosen with it.
+            localparam [3:0] M_EMPTY = 4'h0, M_MAP = 4'h8, M_SHOW = 4'h9, M_HELD = 4'hA, M_OPEN = 4'hB, M_WENT = 4'hC;
             localparam [7:0] OP_CONTROL = 8'h05;
 
-            reg [2:0]         state_reg;
+            reg [3:0]         state_reg;
             reg               live_reg, opened_reg, control_reg;
             reg [FRAME_W-1:0] frame_reg;
             reg               up_reg, down_reg, ackable_reg, whole_reg, empty_reg, ranged_reg;
@@ -269,7 +270,7 @@ module inc_frame_entry #(
                     words, big_endian} = frame_reg;
 
             wire by_range = ent_in_band && !ent_bypass;
-            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
+            wire by       = !state_reg[3];             // what is offered, if anything, is the frame that comes
             wire free     = by || (state_reg == M_WENT && !opens);
             // what is held goes; whether what comes may go by is known later
             wire goes     = state_reg == M_SHOW && ready;
@@ -284,7 +285,7 @@ module inc_frame_entry #(
             assign ctl_rd   = looks || again;
             assign ctl_map  = state_reg == M_MAP;
             assign ctl_ei   = again ? ask_ei : ent_ei;
-            assign waits    = state_reg != M_EMPTY;
+            assign waits    = state_reg[3];
             assign valid    = state_reg == M_SHOW || (by && offered && !by_range);
             assign live     = by ? ent_live : live_reg;
 
@@ -303,8 +304,8 @@ module inc_frame_entry #(
             wire live_now = live_wide[{1'b0, ask_group}];
 
             // What follows if what is offered goes, and if it stays: that comes last.
-            wire [2:0] state_gone  = state_reg == M_SHOW && control_reg ? M_WENT : !offered ? M_EMPTY : by_range ? M_MAP : by ? M_EMPTY : M_SHOW;
-            wire [2:0] state_stays = free ? (!offered ? M_EMPTY : by_range ? M_MAP : M_SHOW) : M_SHOW;
+            wire [3:0] state_gone  = state_reg == M_SHOW && control_reg ? M_WENT : !offered ? M_EMPTY : by_range ? M_MAP : by ? M_EMPTY : M_SHOW;
+            wire [3:0] state_stays = free ? (!offered ? M_EMPTY : by_range ? M_MAP : M_SHOW) : M_SHOW;
 
             always @(posedge clk) begin
                 case (state_reg)

@@ -90,7 +90,7 @@ wire [SLOT_W:0]   f_n = {{SLOT_W{1'b0}}, 1'b1} << f_log2_n;
 reg  [SLOT_W-1:0] f_a_base, f_a_last;
 reg  [4:0]        f_a_log2_n;
 reg               f_came = 1'b0;
-always @(posedge clk) if (s_go) begin
+always @(posedge clk) if (a_loads) begin
     f_came     <= 1'b1;
     f_a_base   <= s_base;
     f_a_last   <= s_last;
