@@ -164,8 +164,8 @@ func (p CheckMessage) rangePorts() []graph.Port {
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.
 func (p CheckMessage) frameNames() []string {
-	names := strings.Fields("s_go s_base s_log2_n a_go a_ei b_go b_valid b_ei b_self b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long " +
-		"b_wire_psn b_up b_down b_whole b_reduces b_spreads b_dtype b_in_mask b_parent_mask c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
+	names := strings.Fields("s_go s_up s_spreads s_root s_base s_log2_n a_go a_ei b_go b_valid b_ei b_self b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long " +
+		"b_wire_psn b_up b_down b_whole b_spreads b_dtype b_in_mask b_parent_mask c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
 		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_intact c_passed c_drops")
 	if p.InBand != 0 {
 		names = append(names, strings.Fields("b_in_range b_opens b_bad_control b_wrong_role b_contradicts c_opening c_ranged c_rng c_begin c_end")...)

@@ -341,6 +341,7 @@ func (b *bench) answerSlot(asked bool, at int) {
 // enter has a frame go from A to B.
 func (b *bench) enter(end int, facts map[string]bool, psn uint64) {
 	b.Set("s_base", uint64(b.base))
+	b.SetBool("s_root", true)
 	b.Set("s_log2_n", uint64(bits.Len(uint(b.n))))
 	b.SetBool("s_go", true)
 	b.tick()

@@ -155,6 +155,9 @@ module inc_check_message #(
 `endif
     // the frame, in inc_frame_steps: the one that goes into A with s_go
     input  wire                s_go,
+    input  wire                s_up,
+    input  wire                s_spreads,
+    input  wire                s_root,
     input  wire [SLOT_W-1:0]   s_base,
     input  wire [4:0]          s_log2_n,
     // the one in A, to B with a_go
@@ -186,7 +189,6 @@ module inc_check_message #(
     input  wire                b_up,
     input  wire                b_down,
     input  wire                b_whole,
-    input  wire                b_reduces,
     input  wire                b_spreads,
     input  wire [1:0]          b_dtype,
     input  wire [MASK_W-1:0]   b_in_mask,
@@ -617,6 +619,8 @@ module inc_check_message #(
     // ---- facts of the frame in C that the steps know of the one in B, and of the one that goes into A ----
 
     reg [SLOT_W-1:0] a_base, b_base, c_base, a_half, b_half, c_half;
+    // the engine is the root, and the frame's data goes to the second pool
+    reg              a_root, b_root, a_opens_b, b_opens_b;
     reg              d_host, d_ack, d_cnp, d_ends, d_bad_tver, d_bad_opcode, d_too_long, d_up, d_down;
     reg              k_pipe_b;         // the pool that data is of, from b_looks on
     reg              d_opens_b;        // that, or the pool that an answer is of
@@ -638,12 +642,16 @@ module inc_check_message #(
     always @(posedge clk) begin
         lives_reg <= live_wide[{1'b0, b_go ? b_group : c_group}];
         if (s_go) begin
-            a_base <= s_base;
-            a_half <= s_half;
+            a_base    <= s_base;
+            a_half    <= s_half;
+            a_root    <= s_root;
+            a_opens_b <= s_root || s_spreads || !s_up;
         end
         if (a_go) begin
-            b_base <= a_base;
-            b_half <= a_half;
+            b_base    <= a_base;
+            b_half    <= a_half;
+            b_root    <= a_root;
+            b_opens_b <= a_opens_b;
         end
         if (b_go) begin
             c_base       <= b_base;
@@ -874,8 +882,6 @@ module inc_check_message #(
     reg  [SLOT_W-1:0] k_at;                              // the slot of the message, in its ring or beyond
     reg               k_beyond;                          // which of the two
     reg  [SLOT_W-1:0] k_first, k_again;                  // where its ring begins, and that less the ring's size, for what lies beyond
-    wire              b_root    = !b_reduces && !b_spreads && b_parent_mask == NOBODY;
-    wire              b_opens_b = b_root || b_spreads || !b_up;
     wire [SLOT_W-1:0] b_n       = pipe_set ? pipe_n : b_half;
     wire [SLOT_W:0]   b_ring    = b_root ? {b_n, 1'b0} : {1'b0, b_n};
     wire              f_root    = !c_reduces && !c_spreads && c_parent_mask == NOBODY;

@@ -32,7 +32,7 @@ func startParking(t *testing.T, lib *sim.Lib) *parking {
 	b.Set("rst", 1)
 	b.Clock()
 	b.Set("rst", 0)
-	b.set(map[string]uint64{"grp_live": 3, "cfg_ack_every": 16, "cfg_rnr": 1, "cfg_rnr_timer": 1, "tx_room": 1, "init_clean": 1, "s_log2_n": 2,
+	b.set(map[string]uint64{"grp_live": 3, "cfg_ack_every": 16, "cfg_rnr": 1, "cfg_rnr_timer": 1, "tx_room": 1, "init_clean": 1, "s_log2_n": 2, "s_root": 1,
 		"b_data": 1, "b_fine": 1, "b_ends": 1, "b_up": 1, "b_whole": 1, "b_in_mask": 3, "c_live": 1, "c_intact": 1, "c_passed": 1, "c_opcode": 4, "c_in_mask": 3, "c_out_mask": 3})
 	for group := range uint64(2) { // GROUP_PIPE: half of its slots for each pool
 		b.set(map[string]uint64{"tbl_grp_we": 1, "tbl_index": group, "tbl_word": 1, "tbl_data": 0})
