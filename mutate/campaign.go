@@ -43,6 +43,8 @@ type Options struct {
 	NoProof bool
 	// Search has ABC look whether each mutant that lives can make a difference.
 	Search bool
+	// Again is an earlier report of the same Verilog, nil if there is none: what lived there is tried again, all else stays as it was found.
+	Again *Report
 	// Experience orders the scenarios, and learns; nil is none.
 	Experience *Experience
 	// Place is where mutants run.
@@ -59,6 +61,8 @@ var (
 	ErrSick = errors.New("the design fails without a mutant")
 	// ErrNone means that there is no mutant to try.
 	ErrNone = errors.New("no mutant to try")
+	// ErrOther means that an earlier report is of other Verilog, in which the same number is another mutant.
+	ErrOther = errors.New("the earlier report is of other Verilog")
 )
 
 // healthy is what a scenario takes without a mutant.
@@ -153,6 +157,18 @@ func (c *campaign) prepare() error {
 		return fmt.Errorf("mutate: %w", err)
 	}
 	c.top, c.possible = top.Module, c.design.Mutants()
+	if c.Again != nil {
+		if c.Again.Digest != c.man.Digest {
+			return fmt.Errorf("%w: its digest is %.12s, today's %.12s", ErrOther, c.Again.Digest, c.man.Digest)
+		}
+		c.Only = nil
+		for _, r := range c.Again.Living() {
+			c.Only = append(c.Only, r.Number)
+		}
+		if len(c.Only) == 0 {
+			return fmt.Errorf("%w: none lived", ErrNone)
+		}
+	}
 	c.drawn, err = draw(c.possible, c.Options)
 	return err
 }
@@ -351,11 +367,33 @@ func (c *campaign) excuse(ctx context.Context, rep *Report) error {
 // report has what is known before a mutant was simulated.
 func (c *campaign) report(rep *Report) {
 	rep.Possible = len(c.possible)
+	if c.Again != nil {
+		rep.Mutants = slices.DeleteFunc(slices.Clone(c.Again.Mutants), func(r Result) bool { return slices.Contains(c.Only, r.Number) })
+	}
 	for _, m := range c.possible {
 		if why := c.given.Proven[m.Number]; why != "" {
 			rep.Mutants = append(rep.Mutants, Result{Mutant: m, Verdict: Equivalent, Why: why})
 		}
 	}
+}
+
+// behind puts the scenarios that a mutant outlived in an earlier campaign behind those that it did not meet.
+func (c *campaign) behind(m mutant.Mutant, all []rig.Scenario) []rig.Scenario {
+	if c.Again == nil {
+		return all
+	}
+	i := slices.IndexFunc(c.Again.Mutants, func(r Result) bool { return r.Number == m.Number })
+	outlived := c.Again.Mutants[i].Outlived
+	slices.SortStableFunc(all, func(a, b rig.Scenario) int {
+		rank := func(s rig.Scenario) int {
+			if slices.Contains(outlived, s.Name) {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return all
 }
 
 // try runs scenarios on a mutant until one kills it.
@@ -373,7 +411,7 @@ func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
 			seconds[s.Name] = h.Seconds
 		}
 	}
-	for _, s := range c.Experience.order(m.Module, fit, seconds) {
+	for _, s := range c.behind(m, c.Experience.order(m.Module, fit, seconds)) {
 		if c.Cap > 0 && r.Seconds > c.Cap {
 			r.Verdict = GivenUp
 			break

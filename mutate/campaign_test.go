@@ -67,6 +67,24 @@ func TestTry(t *testing.T) {
 	}
 }
 
+// What lived in an earlier campaign meets first what it did not meet there; all others keep their verdicts.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	lived := Result{Mutant: mutant.Mutant{Number: 7, Module: "half"}, Verdict: GivenUp, Outlived: []string{"cheap"}}
+	killed := Result{Mutant: mutant.Mutant{Number: 3}, Verdict: Killed, By: "cheap"}
+	var met []string
+	c := tried(t, Options{Again: &Report{Mutants: []Result{killed, lived}}, Only: []int{7}}, func(_ context.Context, s rig.Scenario, _ int, _ uint64) run {
+		met = append(met, s.Name)
+		return run{applies: true}
+	})
+	_, err := c.try(t.Context(), lived.Mutant)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"dear", "cheap"}, met)
+	rep := &Report{}
+	c.report(rep)
+	assert.Equal(t, []Result{killed}, rep.Mutants)
+}
+
 // A shard leaves its results to the process that asked for them, and makes no report. That process learns from them.
 func TestShard(t *testing.T) {
 	with := func(context.Context, rig.Scenario, int, uint64) run { return run{applies: true} }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -23,6 +24,7 @@ func (a *app) mutate() *cobra.Command {
 		where    place.Flags
 		jsonFile string
 		learned  string
+		again    string
 	)
 	cmd := &cobra.Command{Use: "mutate CONFIG", Short: "Make mistakes in the Verilog, and count those that the scenarios notice",
 		Long: `Make mistakes in the generated Verilog, one at a time, and count how many of them some scenario notices. Those that cannot make a
@@ -38,6 +40,18 @@ and, if somebody found one, the reason why nothing can notice it (docs/mutate.md
 				return usagef("--count and --cap must not be negative")
 			case opt.Search && opt.NoProof:
 				return usagef("--search and --no-proof exclude each other")
+			case again != "" && (len(opt.Only) > 0 || opt.Block != "" || opt.Operator != ""):
+				return usagef("--again says which mutants are tried: no --mutant, --block or --operator beside it")
+			}
+			if again != "" {
+				text, err := os.ReadFile(again)
+				if err != nil {
+					return fmt.Errorf("--again: %w", err)
+				}
+				if err := json.Unmarshal(text, &opt.Again); err != nil {
+					return fmt.Errorf("--again: %s: %w", again, err)
+				}
+				opt.Seed = opt.Again.Seed
 			}
 			if _, err := scenarios.Select(opt.Scenario); err != nil {
 				return usageError{err}
@@ -56,7 +70,7 @@ and, if somebody found one, the reason why nothing can notice it (docs/mutate.md
 			}
 			rep, runErr := mutate.Run(cmd.Context(), opt)
 			switch {
-			case errors.Is(runErr, mutate.ErrNone):
+			case errors.Is(runErr, mutate.ErrNone), errors.Is(runErr, mutate.ErrOther):
 				return usageError{runErr}
 			case rep == nil:
 				return runErr
@@ -83,6 +97,7 @@ and, if somebody found one, the reason why nothing can notice it (docs/mutate.md
 	f.IntVar(&opt.Count, "count", 300, "draw so many mutants; 0 takes all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "of the draw, and of the scenarios")
 	f.IntSliceVar(&opt.Only, "mutant", nil, "try these alone, by their numbers, separated by commas")
+	f.StringVar(&again, "again", "", "try again what lived in this earlier report (--json) of the same Verilog; all others keep their verdicts")
 	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Float64Var(&opt.Cap, "cap", 60, "give a mutant up after so many seconds of processor time; 0 is never")
 	f.BoolVar(&opt.NoProof, "no-proof", false, "do not look for mutants that make no difference")
