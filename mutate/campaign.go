@@ -43,7 +43,7 @@ type Options struct {
 	NoProof bool
 	// Search has ABC look whether each mutant that lives can make a difference.
 	Search bool
-	// Again is an earlier report of the same Verilog, nil if there is none: what lived there is tried again, all else stays as it was found.
+	// Again is an earlier report of the same Verilog, nil if there is none: what lived there and has no reason is tried again, all else stays as it was found.
 	Again *Report
 	// Experience orders the scenarios, and learns; nil is none.
 	Experience *Experience
@@ -158,19 +158,31 @@ func (c *campaign) prepare() error {
 	}
 	c.top, c.possible = top.Module, c.design.Mutants()
 	if c.Again != nil {
-		if c.Again.Digest != c.man.Digest {
-			return fmt.Errorf("%w: its digest is %.12s, today's %.12s", ErrOther, c.Again.Digest, c.man.Digest)
-		}
-		c.Only = nil
-		for _, r := range c.Again.Living() {
-			c.Only = append(c.Only, r.Number)
-		}
-		if len(c.Only) == 0 {
-			return fmt.Errorf("%w: none lived", ErrNone)
+		if c.Only, err = c.unexplained(); err != nil {
+			return err
 		}
 	}
 	c.drawn, err = draw(c.possible, c.Options)
 	return err
+}
+
+// unexplained are the mutants that lived in the earlier campaign, and for which there is no reason.
+func (c *campaign) unexplained() (numbers []int, err error) {
+	if c.Again.Digest != c.man.Digest {
+		return nil, fmt.Errorf("%w: its digest is %.12s, today's %.12s", ErrOther, c.Again.Digest, c.man.Digest)
+	}
+	if err := c.Again.explain(c.reasons, c.possible); err != nil {
+		return nil, err
+	}
+	for _, r := range c.Again.Living() {
+		if r.Reason == "" {
+			numbers = append(numbers, r.Number)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil, fmt.Errorf("%w: all that lived is explained", ErrNone)
+	}
+	return numbers, nil
 }
 
 // draw chooses mutants: those asked for, or so many of the blocks that are asked for. More of the same seed are the same and others. They come in the order

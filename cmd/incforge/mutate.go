@@ -97,7 +97,7 @@ and, if somebody found one, the reason why nothing can notice it (docs/mutate.md
 	f.IntVar(&opt.Count, "count", 300, "draw so many mutants; 0 takes all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "of the draw, and of the scenarios")
 	f.IntSliceVar(&opt.Only, "mutant", nil, "try these alone, by their numbers, separated by commas")
-	f.StringVar(&again, "again", "", "try again what lived in this earlier report (--json) of the same Verilog; all others keep their verdicts")
+	f.StringVar(&again, "again", "", "try again what lived, without a reason, in this earlier report (--json) of the same Verilog; all others keep their verdicts")
 	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Float64Var(&opt.Cap, "cap", 60, "give a mutant up after so many seconds of processor time; 0 is never")
 	f.BoolVar(&opt.NoProof, "no-proof", false, "do not look for mutants that make no difference")
