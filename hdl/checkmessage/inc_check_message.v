@@ -1722,6 +1722,16 @@ module inc_check_message #(
 `ifdef INC_MESSAGE_RANGES
     assign snd_open   = renumbers;
 `endif
+    // no more than UNIT_BYTES << see_code bytes: powers of two, so without a carry
+    reg     see_fits;
+    integer code;
+    always @* begin
+        see_fits = 1'b0;
+        for (code = 0; code < 8; code = code + 1) begin
+            see_fits = see_fits || (see_code == code[2:0] && (length >> (PLACE_W + code) == 16'd0 || length == 16'd1 << (PLACE_W + code)));
+        end
+    end
+
     assign snd_look   = looks;
     assign snd_moves  = fuses;
     assign snd_fuse   = q_takes && q_fuse;
@@ -1743,7 +1753,7 @@ module inc_check_message #(
         j_closes  <= notes || snd_fuse;
         // what was seen of a pool stands as long as nobody may begin to lag
         seen_reg  <= see_there && see_ei == pool_ei && !(q_valid && !q_fuse && !(q_is_ack && see_full)) && !(j_ack && !j_idle && !j_fuse && !(j_is_ack && see_full));
-        fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && {{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code;
+        fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && see_fits;
         case (j_state)
             J_IDLE:
 `ifdef INC_PARK

@@ -53,7 +53,7 @@ func messageFaults() []Fault {
 		{Name: "an acknowledgement on its way makes no room", File: fileMessage, Old: "k_old && is_full", New: "1'b0",
 			Also: []Change{{Old: "k_old && r_completes && !r_fusable", New: "1'b0"}}},
 		{Name: "a result leaves at once as its packet was cut", File: fileMessage,
-			Old: "{{(17-LEN_W){1'b0}}, c_plen} <= UNIT_BYTES[16:0] << see_code", New: "1'b1"},
+			At: "e_offset[OFF_W-1:PLACE_W] && ", Old: "see_fits", New: "1'b1"},
 		{Name: "what a dropped packet adds stays", File: fileMessage, Old: "put_reg && commits", New: "put_reg && data_goes",
 			Also: []Change{{Old: "put_reg && data_goes && !commits", New: "1'b0"}}},
 		{Name: "a result leaves as it was guessed", File: fileMessage, Old: "emits_reg != fuses_reg", New: "1'b0"},
