@@ -127,6 +127,8 @@ module inc_message_csr #(
                       AT_EP_CTRL = 16'h2000;
     localparam [31:0] M_EP_RQ_PSN = 32'h00FF_FFFF, M_EP_SQ_PSN = 32'h00FF_FFFF, M_EP_PATH_MTU = 32'h0000_1FFF;
     // contract: end
+    // As in inc_csr every array begins at a multiple of the room that it has in the map, endpoints at one of 2**13.
+    localparam GROUP_W = 6, ENDPOINT_W = 13;
 
 `ifndef __ICARUS__
     generate
@@ -138,6 +140,10 @@ module inc_message_csr #(
         end
         if (EP_W < 1 || EP_W > 5 || MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
             $error("inc_message_csr: EP_W must be 1 to 5 and MASK_W at most 2**EP_W");
+        end
+        if (AT_GROUP_MESSAGES[GROUP_W-1:0] != {GROUP_W{1'b0}} || AT_GROUP_RELEASE[GROUP_W-1:0] != {GROUP_W{1'b0}}
+            || AT_GROUP_REFUSED[GROUP_W-1:0] != {GROUP_W{1'b0}} || AT_EP_CTRL[ENDPOINT_W-1:0] != {ENDPOINT_W{1'b0}}) begin : gen_bad_map
+            $error("inc_message_csr: the arrays of the map must begin at multiples of their room");
         end
     endgenerate
 `endif
@@ -151,16 +157,16 @@ module inc_message_csr #(
     function [4:0] target(input [15:0] a);
         begin
             target[0] = a == AT_PARAM_MODE || a == AT_PARAM_MESSAGE_BYTES || a == AT_PARAM_WINDOW_MESSAGES || a == AT_ACK_EVERY;
-            target[1] = a >= AT_GROUP_MESSAGES && a < AT_GROUP_MESSAGES + N_GROUP;
-            target[2] = a >= AT_GROUP_RELEASE && a < AT_GROUP_RELEASE + N_GROUP;
-            target[3] = a >= AT_GROUP_REFUSED && a < AT_GROUP_REFUSED + N_GROUP;
-            target[4] = a >= AT_EP_CTRL && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] >= WORD_EP_RQ_PSN && a[3:0] < NUM_EP_WORDS;
+            target[1] = a[15:GROUP_W] == AT_GROUP_MESSAGES[15:GROUP_W] && {10'd0, a[GROUP_W-1:0]} < N_GROUP;
+            target[2] = a[15:GROUP_W] == AT_GROUP_RELEASE[15:GROUP_W] && {10'd0, a[GROUP_W-1:0]} < N_GROUP;
+            target[3] = a[15:GROUP_W] == AT_GROUP_REFUSED[15:GROUP_W] && {10'd0, a[GROUP_W-1:0]} < N_GROUP;
+            target[4] = a[15:ENDPOINT_W] != 3'd0 && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] >= WORD_EP_RQ_PSN && a[3:0] < NUM_EP_WORDS;
         end
     endfunction
 
     // the word of an endpoint's record, from the first record on
     function [15:0] endpoint_word(input [15:0] a);
-        endpoint_word = a - AT_EP_CTRL;
+        endpoint_word = {a[15:ENDPOINT_W] - AT_EP_CTRL[15:ENDPOINT_W], a[ENDPOINT_W-1:0]};
     endfunction
 
     // ---- write ----
