@@ -32,6 +32,7 @@ func TestSmallest(t *testing.T) {
 		{"B15", 0, "mode 3 allreduce tree star-2 requests 1 window 1 slots 1 loss 0 bad B15", scenario.KindDeadlock},
 		{"by-psn", 0, "mode 1 allreduce tree star-2 requests 1 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad by-psn", scenario.KindFault},
 		{"ack-full", 0, "mode 1 allreduce tree star-2 requests 2 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad ack-full", scenario.KindDeadlock},
+		{"free-first", 0, "mode 1 allreduce tree star-2 requests 1 window 1 slots 1 loss 1 bytes 8 path MTUs [4 8] bad free-first", scenario.KindDeadlock},
 		{"keep-refused", 0, "mode 1 reduce tree star-3 requests 2 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad keep-refused", scenario.KindFault},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
