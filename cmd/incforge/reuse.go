@@ -53,9 +53,5 @@ func reuseOf(all []*rtlgen.Design) (string, any) {
 		return t.Text(), t
 	}
 	r := reuse.Of(all[0], all[1])
-	return r.Text(), struct {
-		reuse.Pair
-		ModuleShare float64 `json:"module_share"`
-		LineShare   float64 `json:"line_share"`
-	}{r, r.ModuleShare(), r.LineShare()}
+	return r.Text(), r
 }

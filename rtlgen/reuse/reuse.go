@@ -5,6 +5,7 @@ package reuse
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -68,6 +69,16 @@ func (r Pair) ModuleShare() float64 { return share(r.SameModules, r.Modules) }
 // LineShare is the part of From's lines of code, 0 to 1.
 func (r Pair) LineShare() float64 { return share(r.SameLines, r.Lines) }
 
+// MarshalJSON has the shares beside the counts.
+func (r Pair) MarshalJSON() ([]byte, error) {
+	type counts Pair
+	return json.Marshal(struct {
+		counts
+		ModuleShare float64 `json:"module_share"`
+		LineShare   float64 `json:"line_share"`
+	}{counts(r), r.ModuleShare(), r.LineShare()})
+}
+
 func share(part, of int) float64 {
 	if of == 0 {
 		return 0
@@ -102,6 +113,8 @@ type Table struct {
 	CommonLines   int `json:"common_lines"`
 	AllModules    int `json:"all_modules"`
 	AllLines      int `json:"all_lines"`
+	// CommonShare is the part of AllLines that is in CommonLines, 0 to 1.
+	CommonShare float64 `json:"common_share"`
 }
 
 // Among compares each design with each.
@@ -128,6 +141,7 @@ func Among(designs ...*rtlgen.Design) Table {
 			t.CommonLines += lines
 		}
 	}
+	t.CommonShare = share(t.CommonLines, t.AllLines)
 	return t
 }
 
@@ -147,7 +161,7 @@ func (t Table) Text() string {
 		s.WriteByte('\n')
 	}
 	fmt.Fprintf(&s, "in all of them %d modules, %d lines; together they have %d modules, %d lines: %.1f %% are common\n", t.CommonModules, t.CommonLines, t.AllModules, t.AllLines,
-		100*share(t.CommonLines, t.AllLines))
+		100*t.CommonShare)
 	return s.String()
 }
 

@@ -3,6 +3,7 @@
 package reuse
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,4 +98,8 @@ func TestReuseCounts(t *testing.T) {
 		Added: []string{"e"}, AddedLines: 2}, r)
 	assert.InDelta(t, 0.5, r.LineShare(), 0)
 	assert.Zero(t, Pair{}.LineShare())
+	figures, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.Contains(t, string(figures), `"from":"mini","in":"mini","modules":3,"lines":6,"same_modules":1,`)
+	assert.Contains(t, string(figures), `,"line_share":0.5}`)
 }
