@@ -128,15 +128,18 @@ func TestPlaces(t *testing.T) {
 
 func TestRunRecord(t *testing.T) {
 	run := Run{ID: "r", Command: "incforge bench loss", Take: map[string]string{"other": "count:points.[*kind!=x]", "without": "count:points.[*gone=,kind=x]",
-		"one": "metrics.a", "second": "points.[at=2,kind=x].v", "all": "count:points.[*kind=x]", "area": "sum:points at*v"}}
+		"one": "metrics.a", "second": "points.[at=2,kind=x].v", "all": "count:points.[*kind=x]", "place": "points.[2].v", "area": "sum:points at*v"}}
 	text := `{"config":"mini","digest":"0123456789abcdef","clock":{"asked_mhz":250,"found_mhz":300,"by":"t"},"metrics":{"a":1.5}}
 {"points":[{"at":1,"kind":"x","v":10},{"at":2,"kind":"x","v":20},{"at":3,"kind":"y","v":30}]}`
 	r, err := run.Record([]byte(text), "2026-11-23", ".")
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"other": 1, "without": 2, "one": 1.5, "second": 20, "all": 2, "area": 140}, r.Figures)
+	assert.Equal(t, map[string]float64{"other": 1, "without": 2, "one": 1.5, "second": 20, "all": 2, "place": 30, "area": 140}, r.Figures)
 	assert.Equal(t, &Clock{250, 300, "t"}, r.Clock)
 	assert.Equal(t, "mini", r.Of)
 
+	run.Take["gone"] = "points.[3].v"
+	_, err = run.Record([]byte(text), "2026-11-23", ".")
+	require.ErrorIs(t, err, errNoFigure)
 	run.Take["gone"] = "metrics.b"
 	_, err = run.Record([]byte(text), "2026-11-23", ".")
 	require.ErrorIs(t, err, errNoFigure)

@@ -150,7 +150,7 @@ func sum(docs []any, text string) (total float64, err error) {
 
 // find is the value at a path, nil if there is none: keys with dots between them. A key may be followed by [field=value,...], the elements
 // of a list that have these values: the first, if the path goes on or the list is asked for by [field=value,...] alone; all of them with a
-// star in front: [*field=value].
+// star in front: [*field=value]. A number in brackets is the element at that place, from 0.
 func find(docs []any, path string) any {
 	for _, d := range docs {
 		if v := follow(d, steps(path)); v != nil {
@@ -199,6 +199,12 @@ func follow(v any, path []string) any {
 			return nil
 		}
 		inner = strings.TrimSuffix(inner, "]")
+		if at, err := strconv.ParseUint(inner, 10, 31); err == nil {
+			if int(at) >= len(list) {
+				return nil
+			}
+			return follow(list[at], path[1:])
+		}
 		inner, every := strings.CutPrefix(inner, "*")
 		matching := []any{}
 		for _, element := range list {
