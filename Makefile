@@ -210,7 +210,7 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 	$(GO) test -count 1 ./control/manager -run 'AllInterleavings|EveryStep|EveryCall' -wide -orders -messages 100000 -v
 	$(GO) test -count 1 ./control/agent -run EveryCall -messages 100000 -v
 	$(GO) test -count 1 ./control/lock -interleavings 100000 -v
-	$(GO) test -count 1 ./modelcheck -run MessagesThroughATree -whole-tree -v
+	$(GO) test -count 1 ./modelcheck -run LargerMessages -larger -v
 	$(INCFORGE) gen mini --set ecc=all --set memory_pins=64 --set interrupts=true --set port_bytes=4 -o $(BUILD)/flips/mini
 	$(INCFORGE) gen mini1 --set ecc=all --set memory_pins=64 --set interrupts=true -o $(BUILD)/flips/mini1
 	INCFORGE_FLIPS=$(abspath $(BUILD)/flips) $(GO) test -count 1 -timeout 180m ./verify/flips -run Long -v

@@ -4,7 +4,6 @@ package modelcheck
 
 import (
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -133,21 +132,6 @@ func TestPaperModels(t *testing.T) {
 		assert.True(t, r.Complete)
 		assert.Nil(t, r.Violation)
 		assert.Less(t, r.Collision, -80)
-	}
-}
-
-var wholeTree = flag.Bool("whole-tree", false, "search Tree-3-2 in Mode I with two messages of two packets: some ten seconds of a processor")
-
-// Two messages of two packets through Tree-3-2 in Mode I, with a loss, half of the hosts sending each in one packet.
-func TestMessagesThroughATree(t *testing.T) {
-	if !*wholeTree {
-		t.Skip("asked for with -whole-tree")
-	}
-	for _, window := range []int{1, 2} {
-		r := check(t, model.Config{Mode: 1, Collective: model.AllReduce, Tree: "3-2", Requests: 2, Window: window, Loss: 1}, Options{Symmetry: true, Reduction: true})
-		assert.True(t, r.Complete)
-		assert.Nil(t, r.Violation)
-		t.Logf("window %d: %d states, %d transitions, diameter %d, %.1f s of a processor", window, r.Distinct, r.Transitions, r.Diameter, r.CPUSeconds)
 	}
 }
 
