@@ -182,8 +182,8 @@ assertions: tools build ## The shipped assertions live in all scenarios of eithe
 evidence: build ## The paper's figures beside ours, from the records in evidence/: docs/evidence.md and build/evidence.html
 	$(INCFORGE) evidence
 
-configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
-	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config
+configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28); every collective over trees of Modes I and III
+	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass|MixedModes' -every-config
 
 chaos: tools build ## In each mode ten thousand drawn cases on the reference, two hundred on the Verilog: build/chaos*.json
 	$(INCFORGE) chaos --dut reference --seeds 1:10000 --json $(BUILD)/chaos-reference.json

@@ -89,7 +89,7 @@
 //
 // # What it does not show
 //
-// Bounds are small; timers have no durations; corrupted frames, several groups, in-band groups of Mode I or that are parked, hosts that
-// send a control that contradicts the others', and the order of frames inside a switch
-// are for verify's scenarios and chaos.
+// Bounds are small; timers have no durations; corrupted frames, several groups, in-band groups of Mode I or that are parked, Mode I's
+// release and whole_messages, hosts that send a control that contradicts the others', and the order of frames inside a switch are for
+// verify's scenarios and chaos.
 package modelcheck

@@ -92,6 +92,10 @@ func TestNotices(t *testing.T) {
 		verdicts(model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-2", Requests: 1, Window: 1, Loss: 1}))
 	assert.ElementsMatch(t, []string{"B10-host", "ack-full", "by-psn", "free-first", "keep-refused"},
 		slices.Collect(maps.Keys(verdicts(model.Config{Mode: 1, Collective: model.Broadcast, Tree: "star-2", Requests: 1, Window: 1}))))
+	// Three messages of up to three packets, a slot used again, one loss and one missing receive: enough for every rule about messages.
+	for rule, kind := range verdicts(model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 1, Bytes: 12, Loss: 1, RNR: 1}) {
+		assert.NotEmpty(t, kind, rule)
+	}
 }
 
 // A rule is left out without a search only if it never makes a difference.
