@@ -94,7 +94,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	fl.IntVar(&c.Early, "timeouts", 0, "most timers that expire early; the others expire only when no packet is in flight")
 	fl.IntVar(&c.Park, "park", 0, "most times a switch is parked, while it is drained, to be unparked at any time")
 	fl.IntVar(&c.RNR, "rnr", 0, "most times a host has no receive posted and answers with an RNR NAK")
-	fl.BoolVar(&c.Free, "free", false, "mode 3: interleave an engine's sends with everything else instead of sending at once")
+	fl.BoolVar(&c.Free, "free", false, "modes 3 and 1: interleave an engine's sends with everything else instead of sending at once")
 	fl.BoolVar(&c.Empty, "empty", false, "send packets without payload, as a barrier does")
 	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15; in mode 1 by-psn, ack-full, free-first, keep-refused, B10-host; of parking park-busy, old-psn; of ranges same-offsets, one-range, no-reack, nak-speaks, undrained, eager-host, impatient-root, early-receives")
 	fl.BoolVar(&f.symmetry, "symmetry", true, "symmetry reduction: explore only one of the states that differ by which host or switch is which")
