@@ -26,29 +26,48 @@ const (
 // Families lists the families that Run knows.
 func Families() []Family { return []Family{XCUP, ECP5, ICE40, Nexus} }
 
-// synthesis is Yosys's commands for a family. The engine is a part of a device, so pads and clock buffers are left out for the
-// device that is not placed here.
-func (f Family) synthesis(top string) []string {
+// synthesis is Yosys's commands for a family.
+type synthesis struct {
+	before []string
+	// ways are what logic is mapped by, one or the other, each from the same state; of what comes out that with the shorter longest path is kept, or with as
+	// long a one that with fewer LUTs. A family with none is mapped in before.
+	ways []way
+	// after follows behind either.
+	after []string
+}
+
+// way is a command that maps logic.
+type way struct{ name, command string }
+
+// synthesis is how a family is mapped. The engine is a part of a device, so pads and clock buffers are left out for the device that is not placed here.
+func (f Family) synthesis(top string) synthesis {
 	if f == XCUP {
 		return xilinx(top)
 	}
-	return []string{fmt.Sprintf("synth_%s -top %s", f, top)}
+	return synthesis{before: []string{fmt.Sprintf("synth_%s -top %s", f, top)}}
 }
 
-// xilinx is synth_xilinx with its stage map_luts written out, for two changes to it. A flop's inverted enable comes out of the
-// stage before as an inverter a flop: equal ones are merged. And logic is mapped a second time, from what the first mapping made
-// of it, which takes some 2 % of the LUTs.
-func xilinx(top string) []string {
+// xilinx is synth_xilinx with its stage map_luts written out, for three changes to it. A flop's inverted enable comes out of the
+// stage before as an inverter a flop: equal ones are merged. Logic is mapped a second time, from what the first mapping made
+// of it, which takes some 2 % of the LUTs. And it is mapped in two ways. ABC takes the ends of a carry chain for those of a path, and spends LUTs
+// where that makes no path longer than the longest it sees: a path through a chain may so have that many before it and behind. That is the smaller.
+// The other has each path's levels as few as they can be (if -t), for some 2 % more LUTs.
+func xilinx(top string) synthesis {
 	// MUXF7-9 cost more LUTs than they save here.
 	synth := "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -flatten -top " + top
 	const (
 		prepare = "strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime" // Yosys's own
 		luts    = ";strash;dch,-f;if;mfs2"
+		short   = ";strash;dch,-f;if,-t,-F,3,-A,4;mfs2"
 	)
-	return []string{synth + " -run begin:map_luts", "opt_merge", "opt_expr -mux_undef -noclkinv",
-		"abc -luts 2:2,3,6:5 -script +" + prepare + luts + luts, "clean", "techmap -map +/xilinx/ff_map.v", "xilinx_srl -fixed -minlen 3",
-		"techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6", "xilinx_dffopt", "opt_lut_ins -tech xilinx",
-		synth + " -run finalize:edif"}
+	abc := "abc -luts 2:2,3,6:5 -script +" + prepare + luts
+	return synthesis{
+		before: []string{synth + " -run begin:map_luts", "opt_merge", "opt_expr -mux_undef -noclkinv"},
+		ways:   []way{{"area", abc + luts}, {"levels", abc + short}},
+		after: []string{"clean", "techmap -map +/xilinx/ff_map.v", "xilinx_srl -fixed -minlen 3",
+			"techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6", "xilinx_dffopt", "opt_lut_ins -tech xilinx",
+			synth + " -run finalize:edif"},
+	}
 }
 
 // multiplierLevels is what a path through a multiplier without registers counts: a convention, as a carry chain's two.

@@ -75,6 +75,13 @@ func (r *Resources) add(n float64, u Resources) {
 	r.Latch += n * u.Latch
 }
 
+// Way is what came of one way of mapping the same logic.
+type Way struct {
+	Name   string  `json:"name"` // area, or levels
+	Levels int     `json:"levels"`
+	LUT    float64 `json:"lut"`
+}
+
 // Metrics is the record of one run.
 type Metrics struct {
 	Bench     string             `json:"bench"` // "fpga"
@@ -89,7 +96,9 @@ type Metrics struct {
 	Metrics   map[string]float64 `json:"metrics"`
 	Resources Resources          `json:"resources"`
 	Longest   *netlist.Path      `json:"longest,omitempty"` // in LUT levels
-	Over      int                `json:"over,omitempty"`    // Pairs are those with paths of more levels
+	Ways      []Way              `json:"ways,omitempty"`    // what came of each way of mapping, of which the best is kept: Way is its name
+	Way       string             `json:"way,omitempty"`
+	Over      int                `json:"over,omitempty"` // Pairs are those with paths of more levels
 	Pairs     []netlist.Pair     `json:"pairs,omitempty"`
 	Place     *place.Result      `json:"place,omitempty"`
 	Cells     map[string]int     `json:"cells"` // primitives by type
@@ -131,10 +140,7 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := Count(family, n.cells)
-	if err != nil {
-		return nil, err
-	}
+	r := n.resources
 	version, err := o.mapper(family).Version(ctx)
 	if err != nil {
 		return nil, err
@@ -142,12 +148,15 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	m := &Metrics{Bench: "fpga", Config: d.Name, Digest: d.Digest, Top: n.top, Family: family, Clock: clocked.Clock{AskedMHz: d.Clock.MHz},
 		Basis: fmt.Sprintf("Yosys before placement, +/-%.0f %%; a LUT is a level, a carry chain two for every %d bits, a multiplier %d; what a level takes only place and route can say",
 			100*Error, netlist.CarryBits, multiplierLevels),
-		Resources: r, Longest: n.levels, Over: o.Over, Pairs: n.pairs, Cells: n.cells, Tools: map[string]string{"yosys": tool.Number(version)},
+		Resources: r, Longest: n.levels, Ways: n.ways, Over: o.Over, Pairs: n.pairs, Cells: n.cells, Tools: map[string]string{"yosys": tool.Number(version)},
 		Metrics: map[string]float64{
 			"fpga__lut": r.LUT, "fpga__lut__low": r.LUT * (1 - Error), "fpga__lut__high": r.LUT * (1 + Error),
 			"fpga__lutram": r.LUTRAM, "fpga__ff": r.FF, "fpga__ff__low": r.FF * (1 - Error), "fpga__ff__high": r.FF * (1 + Error),
 			"fpga__bram36": r.BRAM36, "fpga__uram": r.URAM, "fpga__dsp": r.DSP, "fpga__carry": r.Carry, "fpga__levels": float64(n.levels.Levels),
 		}}
+	if len(n.ways) > 0 {
+		m.Way = n.ways[n.way].Name
+	}
 	if o.Place != nil {
 		if err := m.place(ctx, d, choice, n, work, o); err != nil {
 			return nil, err
@@ -169,8 +178,12 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 
 // mapped is a top after synthesis.
 type mapped struct {
-	top   string
-	cells map[string]int
+	top       string
+	cells     map[string]int
+	resources Resources
+	// ways are all that it was mapped by, this by the one numbered way.
+	ways []Way
+	way  int
 	// file is the netlist in JSON, levels its longest path, pairs those of Options.Over, hierarchy what it was before it was flattened.
 	file      string
 	levels    *netlist.Path
@@ -208,42 +221,81 @@ func readSources(d *design.Design, work string) ([]string, error) {
 	return script, nil
 }
 
-// mapTop runs the family's synthesis on what the script reads. Files are called after name.
+// mapTop runs the family's synthesis on what the script reads. Files are called after name, and after the way of mapping where there is more than one.
 func mapTop(ctx context.Context, work, name, top string, script []string, family Family, o Options) (*mapped, error) {
 	// Cells get names by the signals near them, which tell the block that they belong to.
 	script = append(script, "hierarchy -check -top "+top, "write_rtlil "+name+"-read.il")
-	script = append(script, family.synthesis(top)...)
-	script = append(script, "autoname", "tee -q -o "+name+"-cells.json stat -json", "write_json "+name+"-net.json")
+	s := family.synthesis(top)
+	script = append(script, s.before...)
+	write := func(stem string) {
+		script = append(script, s.after...)
+		script = append(script, "autoname", "tee -q -o "+stem+"-cells.json stat -json", "write_json "+stem+"-net.json")
+	}
+	stems := []string{name}
+	if len(s.ways) == 0 {
+		write(name)
+	} else {
+		stems = nil
+		script = append(script, "design -save unmapped")
+		for _, w := range s.ways {
+			stems = append(stems, name+"-"+w.name)
+			script = append(script, "design -load unmapped", w.command)
+			write(name + "-" + w.name)
+		}
+	}
 	if err := o.mapper(family).Run(ctx, work, name, script, o.Timeout); err != nil {
-		return nil, err
-	}
-	stat, err := yosys.ReadStat(filepath.Join(work, name+"-cells.json"))
-	if err != nil {
-		return nil, err
-	}
-	totals, err := stat.Hierarchy(top)
-	if err != nil {
 		return nil, err
 	}
 	rtlil, err := os.ReadFile(filepath.Join(work, name+"-read.il"))
 	if err != nil {
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
-	delete(totals[top].All, "$scopeinfo") // newer releases keep a flattened instance's name in a cell
-	m := &mapped{top: top, cells: totals[top].All, file: filepath.Join(work, name+"-net.json"), hierarchy: netlist.ReadHierarchy(rtlil, top)}
-	net, err := netlist.Read(m.file, top)
-	if err != nil {
-		return nil, err
-	}
-	if m.levels, err = net.Longest(family.kinds(), m.hierarchy); err != nil {
-		return nil, err
-	}
-	if o.Over > 0 {
-		if m.pairs, err = net.Over(family.kinds(), m.hierarchy, o.Over); err != nil {
+	hierarchy := netlist.ReadHierarchy(rtlil, top)
+	var kept *mapped
+	var ways []Way
+	for i, stem := range stems {
+		m := &mapped{top: top, file: filepath.Join(work, stem+"-net.json"), hierarchy: hierarchy}
+		if err := m.read(filepath.Join(work, stem+"-cells.json"), family, o.Over); err != nil {
 			return nil, err
 		}
+		if len(s.ways) > 0 {
+			ways = append(ways, Way{s.ways[i].name, m.levels.Levels, m.resources.LUT})
+		}
+		if kept == nil || m.levels.Levels < kept.levels.Levels || (m.levels.Levels == kept.levels.Levels && m.resources.LUT < kept.resources.LUT) {
+			kept = m
+			kept.way = i
+		}
 	}
-	return m, nil
+	kept.ways = ways
+	return kept, nil
+}
+
+// read counts what was mapped, and finds its longest paths.
+func (m *mapped) read(cells string, family Family, over int) error {
+	stat, err := yosys.ReadStat(cells)
+	if err != nil {
+		return err
+	}
+	totals, err := stat.Hierarchy(m.top)
+	if err != nil {
+		return err
+	}
+	delete(totals[m.top].All, "$scopeinfo") // newer releases keep a flattened instance's name in a cell
+	m.cells = totals[m.top].All
+	if m.resources, err = Count(family, m.cells); err != nil {
+		return err
+	}
+	net, err := netlist.Read(m.file, m.top)
+	if err != nil {
+		return err
+	}
+	if m.levels, err = net.Longest(family.kinds(), m.hierarchy); err != nil {
+		return err
+	}
+	if over > 0 {
+		m.pairs, err = net.Over(family.kinds(), m.hierarchy, over)
+	}
+	return err
 }
 
 // enter leaves the chosen module, with the parameters it has in the design, in yosys.ReadFile.

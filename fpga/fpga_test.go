@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -58,6 +60,15 @@ func TestRun(t *testing.T) {
 			require.NotEmpty(t, m.Pairs)
 			assert.Equal(t, m.Longest.Levels, m.Pairs[0].Levels, "the longest path is one of those listed")
 			assert.Contains(t, table, "paths of more than 1 levels")
+			if k.family == XCUP {
+				require.Len(t, m.Ways, 2)
+				for _, w := range m.Ways {
+					assert.False(t, w.Levels < m.Longest.Levels || (w.Levels == m.Longest.Levels && w.LUT < r.LUT), "the best of %v is kept", m.Ways)
+					assert.Equal(t, w.Name == m.Way, strings.Contains(table, fmt.Sprintf("mapped for %s: %d levels, %s LUT, kept", w.Name, w.Levels, count(w.LUT))))
+				}
+			} else {
+				assert.Empty(t, m.Ways)
+			}
 			assert.False(t, m.Clock.Found(), "Yosys finds no clock")
 			assert.Contains(t, table, "MHz asked, none found")
 
@@ -145,7 +156,7 @@ func TestFamilies(t *testing.T) {
 				assert.Contains(t, f.kinds(), name, "%s: memory in LUTs is read without a clock", f)
 			}
 		}
-		assert.NotEmpty(t, f.synthesis("top"))
+		assert.NotEmpty(t, f.synthesis("top").before)
 	}
 	assert.Nil(t, Family("virtex").primitives())
 }

@@ -82,6 +82,13 @@ func (m *Metrics) Table() string {
 	if p := m.Longest; p != nil {
 		fmt.Fprintf(&b, "longest path: %d levels (%d LUTs, %d carry chains), %s to %s\n  by block: %s\n", p.Levels, p.LUTs, p.Chains, p.Start, p.End, p)
 	}
+	for _, w := range m.Ways {
+		kept := ""
+		if w.Name == m.Way {
+			kept = ", kept"
+		}
+		fmt.Fprintf(&b, "mapped for %s: %d levels, %s LUT%s\n", w.Name, w.Levels, count(w.LUT), kept)
+	}
 	m.pairs(&b)
 	m.placed(&b)
 	if m.Resources.Latch > 0 {
