@@ -68,7 +68,7 @@ func aggregate(t *rig.T, m metrics, k arith.Kind, size, class string, bytes int,
 	}
 	t.In("aggregate "+name, func() {
 		g := t.Engine().Group(0, 1, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(6))
-		s := stream(g, bytes, !turns, t.Pipes())
+		s := stream(g, traffic{bytes: bytes, worst: !turns, every: one(t.Pipes())})
 		beats := float64(s.beats) / s.cycles
 		m["beats_per_cycle_"+name], m["cycles_per_packet_"+name] = beats, 1/(float64(s.frames)/s.cycles)
 		if !turns {

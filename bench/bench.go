@@ -30,6 +30,8 @@ type Options struct {
 	Seed uint64
 	// Members is how many members Latency measures with at most; 0 stands for eight, as the paper has.
 	Members int
+	// Messages are those that Throughput measures in Mode I, and nothing else then; the zero value stands for MessageLoads besides the rest.
+	Messages MessageLoads
 	// Found is the clock that a flow found for this design; the zero value gives figures in cycles alone.
 	Found clocked.Clock
 }
@@ -224,9 +226,6 @@ func latency(t *rig.T, m metrics, o Options) {
 	}
 }
 
-// throughputRounds is the number of packets that each member sends in a measurement: a multiple of every window.
-const throughputRounds = 96
-
 // Throughput measures how many input beats per cycle the core accepts while its input never pauses and its output is
 // never stalled, for an AllReduce over up to eight members with payloads from 64 bytes to the MTU. The keys are
 // beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (members
@@ -234,10 +233,11 @@ const throughputRounds = 96
 // data. raw_bits_per_cycle is the bus; ingress_bits_per_cycle and egress_bits_per_cycle are what frames take of it at the largest
 // payload up to 1,024 bytes in the worst order, each also in Gbit/s if Options.Found has a clock. In Mode III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
 // members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
+// In Mode I such a packet is a message, and messages of several packets are measured too: throughMessages.
 // Where ports have queues or there are several engines, the switch top is measured too: throughPorts, throughEngines.
 func Throughput(ctx context.Context, o Options) (report.Bench, error) {
 	b, err := onCore(ctx, "throughput", o.ManifestDir, o, func(t *rig.T, m metrics) {
-		for size := 64; size <= t.Params.MTUBytes; size *= 2 {
+		for size := 64; size <= t.Params.MTUBytes && !o.Messages.given(); size *= 2 {
 			for _, order := range []string{"best", "worst"} {
 				if !t.Pipes() {
 					throughput(t, m, size, order, false)
@@ -245,14 +245,25 @@ func Throughput(ctx context.Context, o Options) (report.Bench, error) {
 				throughput(t, m, size, order, true)
 			}
 		}
+		if t.Messages() {
+			throughMessages(t, m, o.Messages)
+		}
 	})
-	if err != nil {
+	if err != nil || o.Messages.given() {
 		return b, err
 	}
 	if err := throughPorts(ctx, o, metrics(b.Metrics)); err != nil {
 		return b, err
 	}
 	return b, throughEngines(ctx, o, metrics(b.Metrics))
+}
+
+// one is an ACK for each result, or none.
+func one(acks bool) int {
+	if acks {
+		return 1
+	}
+	return 0
 }
 
 // throughput is one measurement.
@@ -262,7 +273,7 @@ func throughput(t *rig.T, m metrics, size int, order string, acks bool) {
 		name += "_acks"
 	}
 	t.In("throughput "+name, func() {
-		s := stream(t.Engine().Group(0, 1, min(t.Params.Members, 8), false), size, order == "worst", acks)
+		s := stream(t.Engine().Group(0, 1, min(t.Params.Members, 8), false), traffic{bytes: size, worst: order == "worst", every: one(acks)})
 		in, out := float64(s.beats)/s.cycles, float64(s.outBeats)/s.cycles
 		m["beats_per_cycle_"+name] = in
 		if order == "worst" && acks == t.Pipes() && size <= 1024 {
@@ -270,67 +281,4 @@ func throughput(t *rig.T, m metrics, size int, order string, acks bool) {
 			m["raw_bits_per_cycle"], m["ingress_bits_per_cycle"], m["egress_bits_per_cycle"] = bus, in*bus, out*bus
 		}
 	})
-}
-
-// streamed is what an engine did with a stream that never paused. Beats, frames and cycles are those between the first and the last
-// window of what was offered: the pipe fills and empties.
-type streamed struct {
-	frames, beats, outBeats int
-	cycles                  float64
-}
-
-// stream has every member of a group send packets, the members in turn: all at one packet in the worst order, or else each at one of its
-// own, a window apart at most. With acks they acknowledge every result, a window later, between the data. In Mode III both are closer, so
-// that no packet finds its pipe full. It fails if nothing was measured, or not everything was added.
-func stream(g *rig.Group, size int, worst, acks bool) streamed {
-	t, e, members := g.T, g.E, len(g.Members())
-	e.Mute = true
-	spread, lag := g.MW(), g.MW() // in packets: how far apart members are at most, and how far ACKs follow the data
-	if t.Pipes() {
-		spread, lag = spread/2, lag-lag/4
-	}
-	if worst {
-		spread = 0
-	}
-	rounds := max(throughputRounds/g.MW(), 3) * g.MW()
-	for step := range rounds + g.MW() {
-		for c := range members {
-			k := step - c*spread/members
-			if k < 0 || k >= rounds {
-				continue
-			}
-			e.Put(g.Data(c, g.Start().Add(k), g.Noise(size)))
-			if acks && k >= lag {
-				e.Put(g.Ack(c, g.Start().Add(k-lag)))
-			}
-		}
-	}
-	var s streamed
-	skip, total := members*g.MW(), e.Waiting()
-	seen, first, last := 0, uint64(0), uint64(0)
-	e.OnAccept = func(a dut.Frame, _ []inc.Counter) {
-		if seen++; seen == skip {
-			first = a.Last
-		} else if seen > skip && seen <= total-skip {
-			s.beats += t.Params.Beats(len(a.Data))
-			last = a.Last
-		}
-	}
-	for _, o := range e.Settle() {
-		if o.Last > first && o.Last <= last {
-			s.outBeats += t.Params.Beats(len(o.Data))
-		}
-	}
-	if last <= first {
-		t.Fatalf("nothing was measured")
-	}
-	s.frames, s.cycles = total-2*skip, float64(last-first)
-	e.Counted("all that was offered", map[inc.Counter]uint64{inc.TxResult: uint64(rounds), inc.Agg: uint64(rounds * members)})
-	if t.Pipes() {
-		for _, c := range g.Members() {
-			e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
-		}
-		e.Counted("throughput", map[inc.Counter]uint64{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
-	}
-	return s
 }

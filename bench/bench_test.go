@@ -21,7 +21,7 @@ func TestStream(t *testing.T) {
 		require.NoError(t, r.Run(func(r *rig.T) {
 			for _, worst := range []bool{false, true} {
 				g := r.Engine().Group(0, 1, 4, false)
-				s := stream(g, 64, worst, r.Pipes())
+				s := stream(g, traffic{bytes: 64, worst: worst, every: one(r.Pipes())})
 				offered := throughputRounds * 4
 				if r.Pipes() { // and the ACKs
 					offered += (throughputRounds - g.MW()*3/4) * 4

@@ -91,7 +91,7 @@ func (s *switchBench) rate(engines, size int, worst bool) (sum float64) {
 	seen := make([]window, engines)
 	for k := range engines {
 		g := s.group(e, k)
-		frames := s.frames(g, size, worst)
+		frames := traffic{bytes: size, worst: worst, every: 1}.frames(g)
 		seen[k].total, seen[k].skip = len(frames), s.members*g.MW()
 		e.Put(frames...)
 	}
@@ -101,31 +101,6 @@ func (s *switchBench) rate(engines, size int, worst bool) (sum float64) {
 		sum += seen[k].rate()
 	}
 	return sum
-}
-
-// frames are what the members send: their packets, and the acknowledgements of results as late as Throughput has them.
-func (s *switchBench) frames(g *rig.Group, size int, worst bool) (all []rig.Frame) {
-	spread, lag := g.MW(), g.MW()
-	if s.t.Pipes() {
-		spread, lag = spread/2, lag-lag/4
-	}
-	if worst {
-		spread = 0
-	}
-	rounds := max(throughputRounds/g.MW(), 3) * g.MW()
-	for step := range rounds + g.MW() {
-		for c := range s.members {
-			k := step - c*spread/s.members
-			if k < 0 || k >= rounds {
-				continue
-			}
-			all = append(all, g.Data(c, g.Start().Add(k), g.Noise(size)))
-			if k >= lag {
-				all = append(all, g.Ack(c, g.Start().Add(k-lag)))
-			}
-		}
-	}
-	return all
 }
 
 // window counts the frames of an engine between the first and the last that do not count.
@@ -229,7 +204,7 @@ func (s *switchBench) beside(abuse int) (w watched) {
 	last := s.p.EngineCount() - 1
 	mine, victim := s.group(e, last), s.group(e, 0)
 	e.SettleAsIs()
-	work := s.frames(mine, min(256, s.p.MTUBytes), false)
+	work := traffic{bytes: min(256, s.p.MTUBytes), every: 1}.frames(mine)
 	for n := range max(abuse, len(work)) {
 		if n < abuse {
 			f := s.nasty(victim, n)

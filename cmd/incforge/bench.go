@@ -34,7 +34,7 @@ func benchmarks() []benchmark {
 	return []benchmark{
 		{"gen", "time to generate every preset", benchGen, nil},
 		{"latency", "cycles from contribution to result, next to the paper's figures", bench.Latency, nil},
-		{"throughput", "input beats per cycle by payload size, for the best and the worst order of arrival", bench.Throughput, nil},
+		{"throughput", "input beats per cycle by payload size, for the best and the worst order of arrival; in Mode I also messages of several packets", bench.Throughput, nil},
 		{"aggregate", "the shortest payloads, back to back into one slot and in turn, and the aggregator alone; also for mini",
 			bench.Aggregate, []string{"mini"}},
 		{"isolation", "a group's time and counters alone, next to a busy group, and next to one with faulty links", bench.Isolation, nil},
@@ -49,6 +49,7 @@ func (a *app) bench() *cobra.Command {
 		seed             uint64
 		members          int
 		found            foundFlag
+		messages         messageFlags
 		names            []string
 		doc              strings.Builder
 	)
@@ -61,8 +62,12 @@ func (a *app) bench() *cobra.Command {
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
 			// Without --config some benchmarks run for other presets too.
 			alone := cmd.Flags().Changed("config")
+			loads, err := messages.loads(args)
+			if err != nil {
+				return err
+			}
 			var lines bytes.Buffer
-			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, bench.Options{Seed: seed, Members: members}, found)
+			err = a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, bench.Options{Seed: seed, Members: members, Messages: loads}, found)
 			if jsonFile == "" || lines.Len() == 0 {
 				return err
 			}
@@ -74,6 +79,7 @@ func (a *app) bench() *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the model's random initial state")
 	cmd.Flags().IntVar(&members, "members", 0, "latency: most members of the group (default 8)")
+	messages.bind(cmd)
 	cmd.AddCommand(a.benchLoss(), a.benchRate())
 	return cmd
 }
@@ -90,6 +96,9 @@ func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string,
 	m, err := contract.Load(dir)
 	if err != nil {
 		return err
+	}
+	if err := o.Messages.Check(m.Name, m.Params); err != nil {
+		return usageError{err}
 	}
 	if o.Found, err = found.clock(m); err != nil {
 		return err
