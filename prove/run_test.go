@@ -26,12 +26,19 @@ func TestQuickProofs(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, d.Write(dir))
 
-	o := prove.Options{Dir: dir, Blocks: []string{"receive_ack", "control"}, Kinds: "c", Limit: time.Minute, Place: jobs.Place{Jobs: 1}, Progress: func(string, ...any) *progress.Task { return nil }}
-	r, err := prove.Run(testcost.Context(t), o)
-	require.NoError(t, err)
-	require.Len(t, r.Verdicts, 2)
-	for _, v := range r.Verdicts {
-		assert.True(t, v.OK(true), "%+v", v)
+	o := prove.Options{Dir: dir, Limit: time.Minute, Place: jobs.Place{Jobs: 1}, Progress: func(string, ...any) *progress.Task { return nil }}
+	for kinds, blocks := range map[string][]string{
+		"c": {"receive_ack", "control", "replicate_data"},
+		"d": {"control", "recycle_buffer"},
+		"e": {"replicate_data"},
+	} {
+		o.Kinds, o.Blocks = kinds, blocks
+		r, err := prove.Run(testcost.Context(t), o)
+		require.NoError(t, err)
+		require.Len(t, r.Verdicts, len(blocks))
+		for _, v := range r.Verdicts {
+			assert.True(t, v.OK(true), "%+v", v)
+		}
 	}
 
 	o.Blocks = []string{"acks"}

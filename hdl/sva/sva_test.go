@@ -65,7 +65,7 @@ func TestCheckers(t *testing.T) {
 // What is bound and what is put into the text is the same.
 func TestFilesAndAttach(t *testing.T) {
 	t.Parallel()
-	block := verilog.File{Path: "rtl/inc_fifo.v", Data: []byte("module inc_fifo (\n);\n\nendmodule\n")}
+	block := verilog.File{Path: "rtl/inc_fifo.v", Data: []byte("module inc_fifo (\n);\n// DEPTH_W, clk, rst, push, pop, head_reg, tail_reg, count_reg\n\nendmodule\n")}
 	const instance = "inc_fifo_sva #(.DEPTH_W(DEPTH_W)) u_sva (.clk(clk), .rst(rst), .push(push), .pop(pop), .head_reg(head_reg), " +
 		".tail_reg(tail_reg), .count_reg(count_reg));\n"
 	bound, err := Files(verilog.Files{block})
@@ -79,6 +79,10 @@ func TestFilesAndAttach(t *testing.T) {
 	assert.Equal(t, []string{"rtl/inc_fifo_sva.sv", "rtl/inc_fifo.v"}, attached.Paths())
 	assert.Contains(t, string(attached[1].Data), "    "+instance+"\nendmodule\n")
 
-	_, err = Attach(verilog.Files{{Path: "rtl/inc_fifo.v", Data: []byte("module inc_fifo;\n\nendmodule\n\nmodule inc_more;\n\nendmodule\n")}})
+	_, err = Attach(verilog.Files{{Path: block.Path, Data: append(block.Data, "\nmodule inc_more;\n\nendmodule\n"...)}})
 	require.ErrorContains(t, err, "not one module")
+
+	other, err := Files(verilog.Files{{Path: block.Path, Data: []byte("module inc_fifo (\n);\n\nendmodule\n")}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"sva/bind.sv", "sva/files.f"}, other.Paths(), "of another block with the name nothing is judged")
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -137,7 +138,41 @@ func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 		}
 		tops = append(tops, t.Module)
 	}
+	err = rep.read(ctx, dir, readers(ctx), tops, m.Files)
+	return rep, err
+}
 
+// Bound has slang, if it is installed, read the folder's Verilog with the assertions bound to it, as a simulator that knows bind reads them, and
+// elaborate them: each connection finds what it names, in every instance. Without slang the Report has no run.
+func Bound(ctx context.Context, dir string) (Report, error) {
+	m, err := contract.Read(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("lint %s: %w", dir, err)
+	}
+	rep := Report{Name: m.Name, Digest: m.Digest}
+	names, err := outermost(dir, m)
+	if err != nil {
+		return Report{}, fmt.Errorf("lint %s: %w", dir, err)
+	}
+	var tops []string
+	for _, name := range names {
+		tops = append(tops, m.Tops[name].Module)
+	}
+	list, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(contract.AssertionFiles)))
+	if err != nil {
+		return Report{}, fmt.Errorf("lint %s: %w", dir, err)
+	}
+	files := slices.Clone(m.Files)
+	for _, name := range strings.Fields(string(list)) {
+		files = append(files, path.Join(path.Dir(contract.AssertionFiles), name))
+	}
+	slang := slices.DeleteFunc(readers(ctx), func(rd reader) bool { return rd.name != "slang" })
+	err = rep.read(ctx, dir, slang, tops, files)
+	return rep, err
+}
+
+// read has readers read files from each of the tops, two at a time.
+func (rep *Report) read(ctx context.Context, dir string, readers []reader, tops, files []string) error {
 	type job struct {
 		rd       reader
 		top      string
@@ -145,20 +180,20 @@ func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 		findings []Finding
 	}
 	var jobs []*job
-	for _, rd := range readers(ctx) {
+	for _, rd := range readers {
 		version, err := tool.Version(ctx, rd.program, rd.version...)
 		if err != nil {
-			return Report{}, fmt.Errorf("lint %s: %w", dir, err)
+			return fmt.Errorf("lint %s: %w", dir, err)
 		}
 		for _, top := range tops {
-			jobs = append(jobs, &job{rd: rd, top: top, run: Run{Tool: rd.name, Version: version, Top: top, Files: len(m.Files)}})
+			jobs = append(jobs, &job{rd: rd, top: top, run: Run{Tool: rd.name, Version: version, Top: top, Files: len(files)}})
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(2)
 	for _, j := range jobs {
 		g.Go(func() error {
-			out, err := tool.Run(ctx, tool.Command{Name: j.rd.program, Args: j.rd.args(j.top, m.Files), Dir: dir, Timeout: limit})
+			out, err := tool.Run(ctx, tool.Command{Name: j.rd.program, Args: j.rd.args(j.top, files), Dir: dir, Timeout: limit})
 			j.run.Seconds = out.Elapsed.Seconds()
 			var failed *tool.ExitError
 			if err != nil && !errors.As(err, &failed) {
@@ -175,7 +210,7 @@ func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return Report{}, err
+		return err
 	}
 	seen := map[string]bool{} // the two tops share their modules: say each thing once
 	for _, j := range jobs {
@@ -188,5 +223,5 @@ func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 			}
 		}
 	}
-	return rep, nil
+	return nil
 }
