@@ -36,6 +36,7 @@ type designView struct {
 	Skipped      []failureView
 	Coverage     *coverageView
 	Code         *codeView
+	Mutants      []mutantsView
 	Benches      []benchView
 	Prices       []priceView
 	FPGAs        []fpgaView
@@ -166,6 +167,9 @@ func (d *Design) view() designView {
 	sc := scenarios(d.Tests)
 	v.Scenarios, v.DUTs, v.Failures, v.Skipped = sc.rows, sc.duts, sc.failures, sc.skipped
 	v.Coverage, v.Code = coverage(d), codeCoverage(d.Code)
+	for _, m := range d.Mutants {
+		v.Mutants = append(v.Mutants, mutants(m))
+	}
 	for _, b := range d.Benches {
 		v.Benches = append(v.Benches, bench(b, d.clocks(b)))
 	}
@@ -184,6 +188,9 @@ func (d *Design) stale() []string {
 	}
 	if d.Code != nil {
 		of["code coverage"] = d.Code.Digest
+	}
+	for _, m := range d.Mutants {
+		of["mutants (seed "+strconv.FormatUint(m.Seed, 10)+")"] = m.Digest
 	}
 	for _, m := range d.Synth {
 		of["synthesis ("+m.Tech+")"] = m.Digest
@@ -455,6 +462,9 @@ func (d *Design) tiles() []tile {
 		}
 		all = append(all, tile{strconv.Itoa(hit) + " of " + strconv.Itoa(len(c.Drops)), "drop reasons reached", class},
 			tile{thousands(float64(c.Points)), "coverage points", ""})
+	}
+	for _, m := range d.Mutants {
+		all = append(all, mutantTile(m))
 	}
 	for _, b := range d.Benches {
 		all = append(all, benchTiles(b, d.clocks(b))...)
