@@ -128,7 +128,9 @@ func TestHTML(t *testing.T) {
 		assert.True(t, strings.Contains(page, want), "%q is missing", want)
 	}
 	assert.NotContains(t, page, "ZgotmplZ", "html/template refused a value")
-	assert.NotRegexp(t, regexp.MustCompile(`(?i)<script|https?://|src="[^d]|@import`), page, "the page is offline and runs nothing")
+	assert.NotRegexp(t, regexp.MustCompile(`(?i)<script|https?://|(src|data)="[^d]|@import`), page, "the page is offline and runs nothing")
+	assert.Contains(t, page, `<object type="image/svg+xml" data="data:`, "a drawing in which the pointer can rest on something")
+	assert.Regexp(t, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; [^"]*">`, page, "a drawing's script does not run")
 	for _, tag := range []string{"section", "table", "tr", "td", "svg", "div", "details"} {
 		opened := len(regexp.MustCompile(`<`+tag+`[\s>]`).FindAllString(page, -1))
 		assert.Equal(t, opened, strings.Count(page, "</"+tag+">"), "every <%s> is closed", tag)

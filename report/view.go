@@ -159,7 +159,8 @@ func (d *Design) view() designView {
 		diagrams = append(diagrams, Diagram{"loss, " + l.DUT + ", bus of " + figure(l.Metrics["bus_bytes"], "bytes"), l.SVG()})
 	}
 	for i, g := range diagrams {
-		// Embedded as an image, a drawing cannot run scripts or load anything, whoever wrote it.
+		// Embedded as an object, a drawing has its own names and shows details where a pointer rests; the page's policy holds for it, too, whoever wrote it: it runs
+		// and loads nothing.
 		url := template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(g.SVG))
 		stages := strings.HasSuffix(g.Name, byStages)
 		v.Diagrams = append(v.Diagrams, diagramView{strings.TrimSuffix(g.Name, byStages), url, stages, overview && !stages && i < drawings})
