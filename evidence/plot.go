@@ -62,22 +62,38 @@ func (g *Plot) fill(p *Page) error {
 	return nil
 }
 
-// Size of a plot; it is scaled to the width of the page.
+// Size of a plot. It is scaled to the width of the page, which is 343 pixels on a small phone: so many points are 12 cm, and text keeps its size there.
 const (
-	plotWidth  = 17 * vg.Centimeter
-	plotHeight = 10 * vg.Centimeter
+	plotWidth  = 12 * vg.Centimeter
+	plotHeight = 8.5 * vg.Centimeter
 	plotEdge   = 0.4 * vg.Centimeter // kept free
-	barSpace   = 11 * vg.Centimeter  // for all bars together
+	barSpace   = 8 * vg.Centimeter   // for all bars together
+	tickSpace  = 54                  // letters that stand beside each other below a plot
 )
+
+// ticks are the names of the places, in two lines where one would run into the next.
+func (g *Plot) ticks() []string {
+	var all []string
+	for _, name := range g.Ticks {
+		if words := strings.Fields(name); len(name) > tickSpace/len(g.Ticks) && len(words) > 1 {
+			first := (len(words) + 1) / 2
+			name = strings.Join(words[:first], " ") + "\n" + strings.Join(words[first:], " ")
+		}
+		all = append(all, name)
+	}
+	return all
+}
 
 // SVG draws the plot.
 func (g *Plot) SVG() ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = g.Title, g.X, g.Y
-	p.Legend.Top, p.Legend.Left = g.Bars, !g.Bars // over the bars, under the lines
+	// Over the bars, under the lines; on the left, where an entry's text begins beside its mark, however wide a reader's font is.
+	p.Legend.Top, p.Legend.Left = g.Bars, true
 	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
 		style.Font.Variant = "Sans"
 	}
+	p.Legend.Padding = vg.Points(2)
 	p.Add(plotter.NewGrid())
 	highest := 0.0
 	width := barSpace / vg.Length(len(g.Ticks)*(len(g.Series)+1))
@@ -111,7 +127,7 @@ func (g *Plot) SVG() ([]byte, error) {
 		p.Add(line, dots)
 		p.Legend.Add(s.Name, line, dots)
 	}
-	p.NominalX(g.Ticks...)
+	p.NominalX(g.ticks()...)
 	p.Y.Min, p.Y.Max = 0, highest*1.08
 	if g.Bars {
 		p.X.Min, p.X.Max = -0.6, float64(len(g.Ticks))-0.4
