@@ -39,16 +39,7 @@ func mutants(r *score.Report) mutantsView {
 		if c.Block == "" {
 			limit = enough
 		}
-		for _, p := range []float64{c.Percent(), c.PercentExplained()} {
-			cell := cellView{}
-			if c.Matter() > 0 {
-				cell.Text = strconv.FormatFloat(p, 'f', 1, 64) + " %"
-			}
-			if c.Matter() > 0 && p < float64(limit) {
-				cell.Class = "warn"
-			}
-			row.Cells = append(row.Cells, cell)
-		}
+		row.Cells = append(row.Cells, share(c.Percent(), c.Matter(), limit), share(c.PercentExplained(), c.Matter()-c.Explained, limit))
 		v.Rows = append(v.Rows, row)
 	}
 	for _, m := range r.Living() {
@@ -60,6 +51,18 @@ func mutants(r *score.Report) mutantsView {
 		}
 	}
 	return v
+}
+
+// share prints per cent, marked below the limit, and nothing of nothing.
+func share(x float64, of, limit int) cellView {
+	cell := cellView{}
+	if of > 0 {
+		cell.Text = strconv.FormatFloat(x, 'f', 1, 64) + " %"
+		if x < float64(limit) {
+			cell.Class = "warn"
+		}
+	}
+	return cell
 }
 
 // atMost prints a cap in seconds, of which 0 is none.

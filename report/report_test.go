@@ -88,7 +88,8 @@ func sample(t *testing.T) string {
 		{Mutant: mutant.Mutant{Number: 1, Module: "inc_fifo", File: "rtl/inc_fifo.v", Line: 9, Operator: "reset", Before: "full_reg <= 1'b0;"}, Verdict: score.GivenUp, Seconds: 9,
 			Replay: "incforge mutate mini --seed 21 --mutant 1"},
 		{Mutant: mutant.Mutant{Number: 2, Module: "inc_fifo", File: "rtl/inc_fifo.v", Line: 12, Operator: "comparison", Before: "a < b", After: "a <= b"}, Verdict: score.Survived, Reason: "a is never b"},
-		{Mutant: mutant.Mutant{Number: 3, Module: "inc_csr"}, Verdict: score.Killed, By: "registers", Seconds: 0.5}, {Mutant: mutant.Mutant{Number: 4, Module: "inc_csr"}, Verdict: score.Equivalent}}}
+		{Mutant: mutant.Mutant{Number: 3, Module: "inc_csr"}, Verdict: score.Killed, By: "registers", Seconds: 0.5}, {Mutant: mutant.Mutant{Number: 4, Module: "inc_csr"}, Verdict: score.Equivalent},
+		{Mutant: mutant.Mutant{Number: 5, Module: "inc_skid"}, Verdict: score.Survived, Reason: "nobody looks"}}}
 	campaign.Finish()
 	return folder(t, map[string]string{"mutate.json": marshal(t, campaign), "coverage.json": lines, "manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
 		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
@@ -118,11 +119,12 @@ func TestHTML(t *testing.T) {
 		`<td class="num missed">41.3 MHz found, 250 asked !</td>`, `<td class="missed">43 MHz found, 250 asked !</td>`, "4.0 %", "5,522 of 83,640", "6.6 %",
 		`src="data:image/png;base64,UE5H"`, `style="background: #1f6feb"`, `style="background: #000000"`,
 		"The results of code coverage are", "by 72 tests", `<td class="num warn">0.0 % of 1</td>`, "inc_fifo.v:2 branch if", "a &lt; b", "a is never less", `<td class="bad">none</td>`,
-		"The results of mutants (seed 21) are", "4 of the 14,917", "at most 8 s of processor time each, 0.5000 s in the median", "mutants killed that can matter, seed 21",
+		"The results of mutants (seed 21) are", "5 of the 14,917", "at most 8 s of processor time each, 0.5000 s in the median", "mutants killed that can matter, seed 21",
 		`<code>inc_csr</code></td><td class="num ">2</td><td class="num ">1</td><td class="num ">1</td><td class="num ">0</td><td class="num ">0</td><td class="num ">100.0 %</td><td class="num ">100.0 %</td>`,
-		`<b>all</b></td><td class="num ">4</td><td class="num ">1</td><td class="num ">1</td><td class="num ">2</td><td class="num ">1</td><td class="num warn">33.3 %</td><td class="num warn">50.0 %</td>`,
+		`<b>all</b></td><td class="num ">5</td><td class="num ">1</td><td class="num ">1</td><td class="num ">3</td><td class="num ">2</td><td class="num warn">25.0 %</td><td class="num warn">50.0 %</td>`,
+		`<code>inc_skid</code></td><td class="num ">1</td><td class="num ">0</td><td class="num ">0</td><td class="num ">1</td><td class="num ">1</td><td class="num warn">0.0 %</td><td class="num "></td>`,
 		"1 live, and nobody has said why", "rtl/inc_fifo.v:9", "full_reg &lt;= 1&#39;b0;", "left out", "given up", "incforge mutate mini --seed 21 --mutant 1",
-		"1 live, with the reason", "rtl/inc_fifo.v:12", "a &lt;= b", "a is never b",
+		"2 live, with the reason", "rtl/inc_fifo.v:12", "a &lt;= b", "a is never b",
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
 	} {
 		assert.True(t, strings.Contains(page, want), "%q is missing", want)

@@ -124,6 +124,8 @@ func (a *app) printMutants(rep *score.Report) {
 		percent, explained := "", ""
 		if s.Matter() > 0 {
 			percent = strconv.FormatFloat(s.Percent(), 'f', 1, 64)
+		}
+		if s.Matter() > s.Explained {
 			explained = strconv.FormatFloat(s.PercentExplained(), 'f', 1, 64)
 		}
 		return []any{name, s.Mutants, s.Equivalent, s.Killed, s.Live(), s.Explained, percent, explained}
