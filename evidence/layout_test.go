@@ -59,6 +59,22 @@ func TestPlotsOnAPhone(t *testing.T) {
 	assert.Greater(t, plots, 3)
 }
 
+// Names of places never run into each other: they take a second line, or are turned.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		names, want []string
+		turned      bool
+	}{
+		{[]string{"0", "0.01 %", "0.1 %", "0.3 %", "1 %"}, []string{"0", "0.01 %", "0.1 %", "0.3 %", "1 %"}, false},
+		{[]string{"first beat to first beat", "bypass", "aggregator alone"}, []string{"first beat to\nfirst beat", "bypass", "aggregator\nalone"}, false},
+		{[]string{"II Reduce", "a", "b", "c", "d", "III Broadcast"}, []string{"II Reduce", "a", "b", "c", "d", "III Broadcast"}, true},
+	} {
+		names, turned := (&Plot{Ticks: c.names}).ticks()
+		assert.Equal(t, c.want, names)
+		assert.Equal(t, c.turned, turned)
+	}
+}
+
 // Nothing on the page asks for more than a phone's width, but in a box that scrolls by itself.
 func TestNoFixedWidths(t *testing.T) {
 	p, err := Build(".")

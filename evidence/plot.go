@@ -68,20 +68,25 @@ const (
 	plotHeight = 8.5 * vg.Centimeter
 	plotEdge   = 0.4 * vg.Centimeter // kept free
 	barSpace   = 8 * vg.Centimeter   // for all bars together
-	tickSpace  = 54                  // letters that stand beside each other below a plot
+	tickSpace  = 40                  // letters that stand beside each other below a plot
 )
 
-// ticks are the names of the places, in two lines where one would run into the next.
-func (g *Plot) ticks() []string {
-	var all []string
+// ticks are the names of the places, in two lines where one would run into the next; turned, in one, where a word would.
+func (g *Plot) ticks() (names []string, turned bool) {
+	letters := tickSpace / len(g.Ticks)
 	for _, name := range g.Ticks {
-		if words := strings.Fields(name); len(name) > tickSpace/len(g.Ticks) && len(words) > 1 {
+		if words := strings.Fields(name); len(name) > letters && len(words) > 1 {
 			first := (len(words) + 1) / 2
 			name = strings.Join(words[:first], " ") + "\n" + strings.Join(words[first:], " ")
 		}
-		all = append(all, name)
+		for line := range strings.SplitSeq(name, "\n") {
+			if len(line) > letters {
+				return g.Ticks, true
+			}
+		}
+		names = append(names, name)
 	}
-	return all
+	return names, false
 }
 
 // SVG draws the plot.
@@ -127,7 +132,11 @@ func (g *Plot) SVG() ([]byte, error) {
 		p.Add(line, dots)
 		p.Legend.Add(s.Name, line, dots)
 	}
-	p.NominalX(g.ticks()...)
+	names, turned := g.ticks()
+	p.NominalX(names...)
+	if turned {
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/6, text.XRight, text.YCenter
+	}
 	p.Y.Min, p.Y.Max = 0, highest*1.08
 	if g.Bars {
 		p.X.Min, p.X.Max = -0.6, float64(len(g.Ticks))-0.4
