@@ -62,22 +62,43 @@ func (g *Plot) fill(p *Page) error {
 	return nil
 }
 
-// Size of a plot; it is scaled to the width of the page.
+// Size of a plot. It is scaled to the width of the page, which is 343 pixels on a small phone: so many points are 12 cm, and text keeps its size there.
 const (
-	plotWidth  = 17 * vg.Centimeter
-	plotHeight = 10 * vg.Centimeter
+	plotWidth  = 12 * vg.Centimeter
+	plotHeight = 8.5 * vg.Centimeter
 	plotEdge   = 0.4 * vg.Centimeter // kept free
-	barSpace   = 11 * vg.Centimeter  // for all bars together
+	barSpace   = 8 * vg.Centimeter   // for all bars together
+	tickSpace  = 40                  // letters that stand beside each other below a plot
 )
+
+// ticks are the names of the places, in two lines where one would run into the next; turned, in one, where a word would.
+func (g *Plot) ticks() (names []string, turned bool) {
+	letters := tickSpace / len(g.Ticks)
+	for _, name := range g.Ticks {
+		if words := strings.Fields(name); len(name) > letters && len(words) > 1 {
+			first := (len(words) + 1) / 2
+			name = strings.Join(words[:first], " ") + "\n" + strings.Join(words[first:], " ")
+		}
+		for line := range strings.SplitSeq(name, "\n") {
+			if len(line) > letters {
+				return g.Ticks, true
+			}
+		}
+		names = append(names, name)
+	}
+	return names, false
+}
 
 // SVG draws the plot.
 func (g *Plot) SVG() ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = g.Title, g.X, g.Y
-	p.Legend.Top, p.Legend.Left = g.Bars, !g.Bars // over the bars, under the lines
+	// Over the bars, under the lines; on the left, where an entry's text begins beside its mark, however wide a reader's font is.
+	p.Legend.Top, p.Legend.Left = g.Bars, true
 	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
 		style.Font.Variant = "Sans"
 	}
+	p.Legend.Padding = vg.Points(2)
 	p.Add(plotter.NewGrid())
 	highest := 0.0
 	width := barSpace / vg.Length(len(g.Ticks)*(len(g.Series)+1))
@@ -111,7 +132,11 @@ func (g *Plot) SVG() ([]byte, error) {
 		p.Add(line, dots)
 		p.Legend.Add(s.Name, line, dots)
 	}
-	p.NominalX(g.Ticks...)
+	names, turned := g.ticks()
+	p.NominalX(names...)
+	if turned {
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/6, text.XRight, text.YCenter
+	}
 	p.Y.Min, p.Y.Max = 0, highest*1.08
 	if g.Bars {
 		p.X.Min, p.X.Max = -0.6, float64(len(g.Ticks))-0.4

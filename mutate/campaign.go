@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sirupsen/logrus"
@@ -20,6 +21,7 @@ import (
 	"incforge/internal/progress"
 	"incforge/internal/splitmix"
 	"incforge/mutate/mutant"
+	"incforge/mutate/score"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 	"incforge/verify/scenarios"
@@ -44,7 +46,7 @@ type Options struct {
 	// Search has ABC look whether each mutant that lives can make a difference.
 	Search bool
 	// Again is an earlier report of the same Verilog, nil if there is none: what lived there and has no reason is tried again, all else stays as it was found.
-	Again *Report
+	Again *score.Report
 	// Experience orders the scenarios, and learns; nil is none.
 	Experience *Experience
 	// Place is where mutants run.
@@ -98,7 +100,7 @@ type given struct {
 }
 
 // Run makes a campaign. The report has what is known by the time that ctx ends. In a shard there is none, and the error is jobs.ErrServed.
-func Run(ctx context.Context, o Options) (*Report, error) {
+func Run(ctx context.Context, o Options) (*score.Report, error) {
 	if o.Log == nil {
 		o.Log = logrus.New()
 		o.Log.SetOutput(io.Discard)
@@ -171,7 +173,7 @@ func (c *campaign) unexplained() (numbers []int, err error) {
 	if c.Again.Digest != c.man.Digest {
 		return nil, fmt.Errorf("%w: its digest is %.12s, today's %.12s", ErrOther, c.Again.Digest, c.man.Digest)
 	}
-	if err := c.Again.explain(c.reasons, c.possible); err != nil {
+	if err := explain(c.Again, c.reasons, c.possible); err != nil {
 		return nil, err
 	}
 	for _, r := range c.Again.Living() {
@@ -301,22 +303,22 @@ var errDiffers = errors.New("other frames left it, or other frames were sent to 
 const taskName = "mutate"
 
 // all tries the mutants.
-func (c *campaign) all(ctx context.Context) (*Report, error) {
-	rep := &Report{Kind: "mutate", Config: c.man.Name, Digest: c.man.Digest, Seed: c.Seed, Cap: c.Cap}
+func (c *campaign) all(ctx context.Context) (*score.Report, error) {
+	rep := &score.Report{Kind: score.Kind, Config: c.man.Name, Digest: c.man.Digest, Seed: c.Seed, Cap: c.Cap}
 	c.report(rep)
 	task := c.Progress("mutate %s", c.man.Name)
 	defer task.Stop()
 	lives := 0
-	err := jobs.Run(ctx, c.Place, jobs.Task[Result]{Name: taskName, Pieces: len(c.drawn), Given: &c.given, Progress: task, Unit: "mutants",
-		Run: func(ctx context.Context, i int) (Result, error) { return c.try(ctx, c.drawn[i]) },
+	err := jobs.Run(ctx, c.Place, jobs.Task[score.Result]{Name: taskName, Pieces: len(c.drawn), Given: &c.given, Progress: task, Unit: "mutants",
+		Run: func(ctx context.Context, i int) (score.Result, error) { return c.try(ctx, c.drawn[i]) },
 		Note: func() string {
 			if lives == 0 {
 				return ""
 			}
 			return fmt.Sprintf("%d live", lives)
 		},
-		Done: func(_ int, r Result) error {
-			if r.Verdict == Survived || r.Verdict == GivenUp {
+		Done: func(_ int, r score.Result) error {
+			if r.Verdict == score.Survived || r.Verdict == score.GivenUp {
 				lives++
 			}
 			if c.Place.Slurm != nil { // other processes tried it, and only they have learned
@@ -328,19 +330,19 @@ func (c *campaign) all(ctx context.Context) (*Report, error) {
 	if errors.Is(err, jobs.ErrServed) {
 		return nil, err // the report is for the process that asked
 	}
-	rep.finish()
+	rep.Finish()
 	if err == nil && !c.NoProof {
 		err = c.excuse(ctx, rep)
 	}
-	if reasons := rep.explain(c.reasons, c.possible); err == nil {
+	if reasons := explain(rep, c.reasons, c.possible); err == nil {
 		err = reasons
 	}
-	rep.finish()
+	rep.Finish()
 	return rep, err
 }
 
 // excuse looks once more at what lives: few mutants keep less of each other's code alive, and are worth a search each.
-func (c *campaign) excuse(ctx context.Context, rep *Report) error {
+func (c *campaign) excuse(ctx context.Context, rep *score.Report) error {
 	var living []mutant.Mutant
 	for _, r := range rep.Living() {
 		living = append(living, c.possible[r.Number-1])
@@ -367,24 +369,24 @@ func (c *campaign) excuse(ctx context.Context, rep *Report) error {
 		}
 		for i := range rep.Mutants {
 			if why := proven[rep.Mutants[i].Number]; why != "" {
-				rep.Mutants[i].Verdict, rep.Mutants[i].Why = Equivalent, why
+				rep.Mutants[i].Verdict, rep.Mutants[i].Why = score.Equivalent, why
 			}
 		}
 		living = slices.DeleteFunc(living, func(m mutant.Mutant) bool { return proven[m.Number] != "" })
 	}
-	rep.finish()
+	rep.Finish()
 	return nil
 }
 
 // report has what is known before a mutant was simulated.
-func (c *campaign) report(rep *Report) {
+func (c *campaign) report(rep *score.Report) {
 	rep.Possible = len(c.possible)
 	if c.Again != nil {
-		rep.Mutants = slices.DeleteFunc(slices.Clone(c.Again.Mutants), func(r Result) bool { return slices.Contains(c.Only, r.Number) })
+		rep.Mutants = slices.DeleteFunc(slices.Clone(c.Again.Mutants), func(r score.Result) bool { return slices.Contains(c.Only, r.Number) })
 	}
 	for _, m := range c.possible {
 		if why := c.given.Proven[m.Number]; why != "" {
-			rep.Mutants = append(rep.Mutants, Result{Mutant: m, Verdict: Equivalent, Why: why})
+			rep.Mutants = append(rep.Mutants, score.Result{Mutant: m, Verdict: score.Equivalent, Why: why})
 		}
 	}
 }
@@ -394,7 +396,7 @@ func (c *campaign) behind(m mutant.Mutant, all []rig.Scenario) []rig.Scenario {
 	if c.Again == nil {
 		return all
 	}
-	i := slices.IndexFunc(c.Again.Mutants, func(r Result) bool { return r.Number == m.Number })
+	i := slices.IndexFunc(c.Again.Mutants, func(r score.Result) bool { return r.Number == m.Number })
 	outlived := c.Again.Mutants[i].Outlived
 	slices.SortStableFunc(all, func(a, b rig.Scenario) int {
 		rank := func(s rig.Scenario) int {
@@ -409,12 +411,12 @@ func (c *campaign) behind(m mutant.Mutant, all []rig.Scenario) []rig.Scenario {
 }
 
 // try runs scenarios on a mutant until one kills it.
-func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
+func (c *campaign) try(ctx context.Context, m mutant.Mutant) (score.Result, error) {
 	with, err := c.open()
 	if err != nil {
-		return Result{}, err
+		return score.Result{}, err
 	}
-	r := Result{Mutant: m, Verdict: Survived, Replay: fmt.Sprintf("incforge mutate %s --seed %d --mutant %d", c.Config, c.Seed, m.Number)}
+	r := score.Result{Mutant: m, Verdict: score.Survived, Replay: fmt.Sprintf("incforge mutate %s --seed %d --mutant %d", c.Config, c.Seed, m.Number)}
 	var fit []rig.Scenario
 	seconds := map[string]float64{}
 	for _, s := range c.scenarios {
@@ -425,17 +427,17 @@ func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
 	}
 	for _, s := range c.behind(m, c.Experience.order(m.Module, fit, seconds)) {
 		if c.Cap > 0 && r.Seconds > c.Cap {
-			r.Verdict = GivenUp
+			r.Verdict = score.GivenUp
 			break
 		}
 		got := with(ctx, s, m.Number, slack*c.given.Healthy[s.Name].Clocked+spare)
 		if ctx.Err() != nil {
-			return Result{}, ctx.Err()
+			return score.Result{}, ctx.Err()
 		}
 		r.Seconds += got.seconds
 		r.Tried++
 		if got.err != nil {
-			r.Verdict, r.By, r.Why = Killed, s.Name, first(got.err.Error())
+			r.Verdict, r.By, r.Why = score.Killed, s.Name, first(got.err.Error())
 			r.Wedged = errors.Is(got.err, dut.ErrLimit)
 			break
 		}
@@ -443,4 +445,10 @@ func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
 	}
 	c.Experience.learn(r)
 	return r, nil
+}
+
+// first is the first line of a text.
+func first(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

@@ -18,6 +18,7 @@ import (
 	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/mutate/mutant"
+	"incforge/mutate/score"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
@@ -41,12 +42,12 @@ func TestTry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fails map[string]error
 		limit float64
-		want  Result
+		want  score.Result
 	}{
-		"killed at once":     {map[string]error{"cheap": failure}, 0, Result{Verdict: Killed, By: "cheap", Why: "port 2: a frame is missing", Tried: 1, Seconds: 2}},
-		"wedged":             {map[string]error{"dear": wedge}, 0, Result{Verdict: Killed, By: "dear", Why: wedge.Error(), Wedged: true, Outlived: []string{"cheap"}, Tried: 2, Seconds: 4}},
-		"survived":           {map[string]error{"foreign": failure}, 60, Result{Verdict: Survived, Outlived: []string{"cheap", "dear"}, Tried: 2, Seconds: 4}},
-		"dear is over a cap": {map[string]error{"dear": failure}, 1, Result{Verdict: GivenUp, Outlived: []string{"cheap"}, Tried: 1, Seconds: 2}},
+		"killed at once":     {map[string]error{"cheap": failure}, 0, score.Result{Verdict: score.Killed, By: "cheap", Why: "port 2: a frame is missing", Tried: 1, Seconds: 2}},
+		"wedged":             {map[string]error{"dear": wedge}, 0, score.Result{Verdict: score.Killed, By: "dear", Why: wedge.Error(), Wedged: true, Outlived: []string{"cheap"}, Tried: 2, Seconds: 4}},
+		"survived":           {map[string]error{"foreign": failure}, 60, score.Result{Verdict: score.Survived, Outlived: []string{"cheap", "dear"}, Tried: 2, Seconds: 4}},
+		"dear is over a cap": {map[string]error{"dear": failure}, 1, score.Result{Verdict: score.GivenUp, Outlived: []string{"cheap"}, Tried: 1, Seconds: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,19 +71,19 @@ func TestTry(t *testing.T) {
 // What lived in an earlier campaign meets first what it did not meet there; all others keep their verdicts.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	lived := Result{Mutant: mutant.Mutant{Number: 7, Module: "half"}, Verdict: GivenUp, Outlived: []string{"cheap"}}
-	killed := Result{Mutant: mutant.Mutant{Number: 3}, Verdict: Killed, By: "cheap"}
+	lived := score.Result{Mutant: mutant.Mutant{Number: 7, Module: "half"}, Verdict: score.GivenUp, Outlived: []string{"cheap"}}
+	killed := score.Result{Mutant: mutant.Mutant{Number: 3}, Verdict: score.Killed, By: "cheap"}
 	var met []string
-	c := tried(t, Options{Again: &Report{Mutants: []Result{killed, lived}}, Only: []int{7}}, func(_ context.Context, s rig.Scenario, _ int, _ uint64) run {
+	c := tried(t, Options{Again: &score.Report{Mutants: []score.Result{killed, lived}}, Only: []int{7}}, func(_ context.Context, s rig.Scenario, _ int, _ uint64) run {
 		met = append(met, s.Name)
 		return run{applies: true}
 	})
 	_, err := c.try(t.Context(), lived.Mutant)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"dear", "cheap"}, met)
-	rep := &Report{}
+	rep := &score.Report{}
 	c.report(rep)
-	assert.Equal(t, []Result{killed}, rep.Mutants)
+	assert.Equal(t, []score.Result{killed}, rep.Mutants)
 }
 
 // A shard leaves its results to the process that asked for them, and makes no report. That process learns from them.

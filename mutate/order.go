@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"incforge/internal/fail"
+	"incforge/mutate/score"
 	"incforge/verify/rig"
 )
 
@@ -60,7 +61,7 @@ func (e *Experience) Save(path string) (err error) {
 }
 
 // learn adds what became of a mutant.
-func (e *Experience) learn(r Result) { e.note(r.Module, r.Outlived, r.By) }
+func (e *Experience) learn(r score.Result) { e.note(r.Module, r.Outlived, r.By) }
 
 // note adds the scenarios that a mutant outlived, and the one that killed it, if any.
 func (e *Experience) note(block string, outlived []string, by string) {

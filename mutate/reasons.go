@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"incforge/mutate/mutant"
+	"incforge/mutate/score"
 )
 
 // Reason says why nothing that the design does can tell a mutant from it: what somebody found by reading the text, where no proof was found.
@@ -72,7 +73,7 @@ func (r Reason) of(preset string, all []mutant.Mutant) (numbers []int) {
 
 // explain gives mutants that live the reasons that are known; all are the mutants of the design. A reason for one that a scenario killed is wrong, and
 // an error.
-func (r *Report) explain(reasons []Reason, all []mutant.Mutant) error {
+func explain(r *score.Report, reasons []Reason, all []mutant.Mutant) error {
 	why := map[int]string{}
 	for _, reason := range reasons {
 		for _, n := range reason.of(r.Config, all) {
@@ -83,8 +84,8 @@ func (r *Report) explain(reasons []Reason, all []mutant.Mutant) error {
 	for i := range r.Mutants {
 		m := &r.Mutants[i]
 		switch reason := why[m.Number]; {
-		case reason == "" || m.Verdict == Equivalent:
-		case m.Verdict == Killed:
+		case reason == "" || m.Verdict == score.Equivalent:
+		case m.Verdict == score.Killed:
 			wrong = append(wrong, fmt.Errorf("mutate: reasons.yaml: %s, %s: %s kills it, against the reason: %s", m.Module, m.Context, m.By, reason))
 		default:
 			m.Reason = reason

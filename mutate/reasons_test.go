@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/mutate/mutant"
+	"incforge/mutate/score"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
@@ -56,12 +57,12 @@ func TestExplain(t *testing.T) {
 	}
 	all := []mutant.Mutant{one(1, "b", "if («x») begin", "1'b0"), one(2, "b", "if («x») begin", "1'b1"), one(3, "c", "if («x») begin", "1'b0"),
 		one(4, "b", "if («x») begin", "1'b0"), one(5, "b", "if («y») begin", "1'b0")}
-	result := func(n int, v Verdict) Result { return Result{Mutant: all[n-1], Verdict: v} }
+	result := func(n int, v score.Verdict) score.Result { return score.Result{Mutant: all[n-1], Verdict: v} }
 	reason := Reason{Block: "b", In: "if («x»)", After: "1'b0", Only: []string{"mini"}, Why: "nobody looks"}
-	r := Report{Config: "mini", Mutants: []Result{result(1, GivenUp), result(2, Survived), result(3, Survived), result(4, Equivalent), result(5, Killed)}}
-	require.NoError(t, r.explain([]Reason{reason}, all))
-	r.finish()
-	assert.Equal(t, Score{Mutants: 5, Equivalent: 1, Killed: 1, Survived: 2, GivenUp: 1, Explained: 1}, r.Total)
+	r := score.Report{Config: "mini", Mutants: []score.Result{result(1, score.GivenUp), result(2, score.Survived), result(3, score.Survived), result(4, score.Equivalent), result(5, score.Killed)}}
+	require.NoError(t, explain(&r, []Reason{reason}, all))
+	r.Finish()
+	assert.Equal(t, score.Counts{Mutants: 5, Equivalent: 1, Killed: 1, Survived: 2, GivenUp: 1, Explained: 1}, r.Total)
 	assert.InDelta(t, 25, r.Total.Percent(), 0)
 	assert.InDelta(t, 100.0/3, r.Total.PercentExplained(), 1e-9)
 	living := r.Living()
@@ -76,6 +77,6 @@ func TestExplain(t *testing.T) {
 	reason.Nth, reason.Operator = 0, "reset"
 	assert.Empty(t, reason.of("mini", all), "another operator")
 	reason.Operator = "stuck"
-	r.Mutants[0].Verdict, r.Mutants[0].By = Killed, "random"
-	require.ErrorContains(t, r.explain([]Reason{reason}, all), "random kills it, against the reason: nobody looks")
+	r.Mutants[0].Verdict, r.Mutants[0].By = score.Killed, "random"
+	require.ErrorContains(t, explain(&r, []Reason{reason}, all), "random kills it, against the reason: nobody looks")
 }

@@ -18,6 +18,7 @@ import (
 	"incforge/fpga"
 	"incforge/fpga/vendor"
 	"incforge/internal/clocked"
+	"incforge/mutate/score"
 	"incforge/sweep/front"
 	"incforge/synth"
 	"incforge/verify/code"
@@ -36,6 +37,7 @@ type Design struct {
 	Manifest *contract.Manifest // nil if no manifest was among the inputs
 	Tests    []result.Test      // in the order of the files
 	Code     *code.Report       // of the Verilog, nil if there is none
+	Mutants  []*score.Report    // campaigns, in the order of the files
 	Benches  []Bench
 	Losses   []*Loss
 	Synth    []*synth.Metrics
@@ -179,12 +181,7 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		return nil, err
 	}
 	has := func(names ...string) bool {
-		for _, n := range names {
-			if _, ok := keys[n]; !ok {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(names, func(n string) bool { _, ok := keys[n]; return !ok })
 	}
 	switch {
 	case has("name", "tops", "files", "registers"):
@@ -196,18 +193,25 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		d.Manifest = m
 		return d, nil
 	case has("config", "scenario", "verdict"):
-		var t result.Test
-		if err := json.Unmarshal(doc, &t); err != nil {
-			return nil, fmt.Errorf("result: %w", err)
+		t, err := decode[result.Test](doc, "result")
+		if err != nil {
+			return nil, err
 		}
 		d := r.design(t.Config)
-		d.Tests = append(d.Tests, t)
+		d.Tests = append(d.Tests, *t)
 	case has("kind", "config", "files", "missed", "hits"):
-		c := &code.Report{}
-		if err := json.Unmarshal(doc, c); err != nil {
-			return nil, fmt.Errorf("code coverage: %w", err)
+		c, err := decode[code.Report](doc, "code coverage")
+		if err != nil {
+			return nil, err
 		}
 		r.design(c.Config).Code = c
+	case has("kind", "config", "possible", "mutants", "blocks"):
+		m, err := decode[score.Report](doc, "mutants")
+		if err != nil {
+			return nil, err
+		}
+		d := r.design(m.Config)
+		d.Mutants = append(d.Mutants, m)
 	case has("bench", "config", "axes", "front", "points"):
 		s, err := front.Parse(doc)
 		if err != nil {
@@ -215,20 +219,17 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		}
 		r.Sweeps = append(r.Sweeps, s)
 	case has("bench", "config", "metrics", "estimates", "modules"):
-		m := &synth.Metrics{}
-		if err := json.Unmarshal(doc, m); err != nil {
-			return nil, fmt.Errorf("synthesis: %w", err)
+		m, err := decode[synth.Metrics](doc, "synthesis")
+		if err != nil {
+			return nil, err
 		}
-		if !m.Clock.Found() { // a record from before clocks were kept apart
-			m.Clock = clocked.Clock{AskedMHz: m.Metrics["synth__timing__clock__mhz"], FoundMHz: m.Metrics["synth__timing__fmax__mhz"],
-				By: strings.TrimSpace(m.Tech + " " + m.Corner)}
-		}
+		keepClock(m)
 		d := r.design(m.Config)
 		d.Synth = append(d.Synth, m)
 	case has("bench", "config", "metrics", "family", "resources"):
-		m := &fpga.Metrics{}
-		if err := json.Unmarshal(doc, m); err != nil {
-			return nil, fmt.Errorf("FPGA resources: %w", err)
+		m, err := decode[fpga.Metrics](doc, "FPGA resources")
+		if err != nil {
+			return nil, err
 		}
 		d := r.design(m.Config)
 		d.FPGA = append(d.FPGA, m)
@@ -240,14 +241,31 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		d := r.design(l.Config)
 		d.Losses, d.Benches = append(d.Losses, l), append(d.Benches, l.Bench)
 	case has("bench", "config", "metrics"):
-		var b Bench
-		if err := json.Unmarshal(doc, &b); err != nil {
-			return nil, fmt.Errorf("benchmark: %w", err)
+		b, err := decode[Bench](doc, "benchmark")
+		if err != nil {
+			return nil, err
 		}
 		d := r.design(b.Config)
-		d.Benches = append(d.Benches, b)
+		d.Benches = append(d.Benches, *b)
 	}
 	return nil, nil
+}
+
+// keepClock takes the clock of a record from before clocks were kept apart.
+func keepClock(m *synth.Metrics) {
+	if !m.Clock.Found() {
+		m.Clock = clocked.Clock{AskedMHz: m.Metrics["synth__timing__clock__mhz"], FoundMHz: m.Metrics["synth__timing__fmax__mhz"],
+			By: strings.TrimSpace(m.Tech + " " + m.Corner)}
+	}
+}
+
+// decode reads a document of a known type, whose name the error has.
+func decode[T any](doc json.RawMessage, what string) (*T, error) {
+	v := new(T)
+	if err := json.Unmarshal(doc, v); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return v, nil
 }
 
 // sorted returns a map's keys in order.

@@ -19,6 +19,8 @@ import (
 	"incforge/fpga/netlist"
 	"incforge/fpga/place"
 	"incforge/internal/clocked"
+	"incforge/mutate/mutant"
+	"incforge/mutate/score"
 	"incforge/synth"
 	"incforge/verify/code"
 	"incforge/verify/cover"
@@ -82,7 +84,14 @@ func sample(t *testing.T) string {
 	lines := marshal(t, code.New("mini", "d0", 72, []code.Point{{File: "inc_fifo.v", Line: 1, Kind: code.Line, What: "block"}, {File: "inc_fifo.v", Line: 2, Kind: code.Branch, What: "if"},
 		{File: "inc_fifo.v", Line: 3, Kind: code.Branch, What: "else"}}, hits, map[string][]string{"inc_fifo.v": {"always", "if (a < b)", "else"}},
 		[]code.Excuse{{File: "inc_fifo.v", Text: "a < b", Why: "a is never less"}}))
-	return folder(t, map[string]string{"coverage.json": lines, "manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
+	campaign := score.Report{Kind: score.Kind, Config: "mini", Digest: "d0", Seed: 21, Possible: 14917, Cap: 8, Mutants: []score.Result{
+		{Mutant: mutant.Mutant{Number: 1, Module: "inc_fifo", File: "rtl/inc_fifo.v", Line: 9, Operator: "reset", Before: "full_reg <= 1'b0;"}, Verdict: score.GivenUp, Seconds: 9,
+			Replay: "incforge mutate mini --seed 21 --mutant 1"},
+		{Mutant: mutant.Mutant{Number: 2, Module: "inc_fifo", File: "rtl/inc_fifo.v", Line: 12, Operator: "comparison", Before: "a < b", After: "a <= b"}, Verdict: score.Survived, Reason: "a is never b"},
+		{Mutant: mutant.Mutant{Number: 3, Module: "inc_csr"}, Verdict: score.Killed, By: "registers", Seconds: 0.5}, {Mutant: mutant.Mutant{Number: 4, Module: "inc_csr"}, Verdict: score.Equivalent},
+		{Mutant: mutant.Mutant{Number: 5, Module: "inc_skid"}, Verdict: score.Survived, Reason: "nobody looks"}}}
+	campaign.Finish()
+	return folder(t, map[string]string{"mutate.json": marshal(t, campaign), "coverage.json": lines, "manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
 		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
 }
 
@@ -110,12 +119,20 @@ func TestHTML(t *testing.T) {
 		`<td class="num missed">41.3 MHz found, 250 asked !</td>`, `<td class="missed">43 MHz found, 250 asked !</td>`, "4.0 %", "5,522 of 83,640", "6.6 %",
 		`src="data:image/png;base64,UE5H"`, `style="background: #1f6feb"`, `style="background: #000000"`,
 		"The results of code coverage are", "by 72 tests", `<td class="num warn">0.0 % of 1</td>`, "inc_fifo.v:2 branch if", "a &lt; b", "a is never less", `<td class="bad">none</td>`,
+		"The results of mutants (seed 21) are", "5 of the 14,917", "at most 8 s of processor time each, 0.5000 s in the median", "mutants killed that can matter, seed 21",
+		`<code>inc_csr</code></td><td class="num ">2</td><td class="num ">1</td><td class="num ">1</td><td class="num ">0</td><td class="num ">0</td><td class="num ">100.0 %</td><td class="num ">100.0 %</td>`,
+		`<b>all</b></td><td class="num ">5</td><td class="num ">1</td><td class="num ">1</td><td class="num ">3</td><td class="num ">2</td><td class="num warn">25.0 %</td><td class="num warn">50.0 %</td>`,
+		`<code>inc_skid</code></td><td class="num ">1</td><td class="num ">0</td><td class="num ">0</td><td class="num ">1</td><td class="num ">1</td><td class="num warn">0.0 %</td><td class="num "></td>`,
+		"1 live, and nobody has said why", "rtl/inc_fifo.v:9", "full_reg &lt;= 1&#39;b0;", "left out", "given up", "incforge mutate mini --seed 21 --mutant 1",
+		"2 live, with the reason", "rtl/inc_fifo.v:12", "a &lt;= b", "a is never b",
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
 	} {
 		assert.True(t, strings.Contains(page, want), "%q is missing", want)
 	}
 	assert.NotContains(t, page, "ZgotmplZ", "html/template refused a value")
-	assert.NotRegexp(t, regexp.MustCompile(`(?i)<script|https?://|src="[^d]|@import`), page, "the page is offline and runs nothing")
+	assert.NotRegexp(t, regexp.MustCompile(`(?i)<script|https?://|(src|data)="[^d]|@import`), page, "the page is offline and runs nothing")
+	assert.Contains(t, page, `<object type="image/svg+xml" data="data:`, "a drawing in which the pointer can rest on something")
+	assert.Regexp(t, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; [^"]*">`, page, "a drawing's script does not run")
 	for _, tag := range []string{"section", "table", "tr", "td", "svg", "div", "details"} {
 		opened := len(regexp.MustCompile(`<`+tag+`[\s>]`).FindAllString(page, -1))
 		assert.Equal(t, opened, strings.Count(page, "</"+tag+">"), "every <%s> is closed", tag)
@@ -185,6 +202,8 @@ func TestReadErrors(t *testing.T) {
 	require.ErrorContains(t, err, "broken.json: unexpected EOF")
 	_, err = Read(folder(t, map[string]string{"r.jsonl": `{"config":"a","scenario":"b","verdict":7}`}))
 	require.ErrorContains(t, err, "r.jsonl: result: ")
+	_, err = Read(folder(t, map[string]string{"m.json": `{"kind":"mutate","config":"a","possible":1,"mutants":7,"blocks":[]}`}))
+	require.ErrorContains(t, err, "m.json: mutants: ")
 }
 
 func TestNumbers(t *testing.T) {

@@ -36,6 +36,7 @@ type designView struct {
 	Skipped      []failureView
 	Coverage     *coverageView
 	Code         *codeView
+	Mutants      []mutantsView
 	Benches      []benchView
 	Prices       []priceView
 	FPGAs        []fpgaView
@@ -158,7 +159,8 @@ func (d *Design) view() designView {
 		diagrams = append(diagrams, Diagram{"loss, " + l.DUT + ", bus of " + figure(l.Metrics["bus_bytes"], "bytes"), l.SVG()})
 	}
 	for i, g := range diagrams {
-		// Embedded as an image, a drawing cannot run scripts or load anything, whoever wrote it.
+		// Embedded as an object, a drawing has its own names and shows details where a pointer rests; the page's policy holds for it, too, whoever wrote it: it runs
+		// and loads nothing.
 		url := template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(g.SVG))
 		stages := strings.HasSuffix(g.Name, byStages)
 		v.Diagrams = append(v.Diagrams, diagramView{strings.TrimSuffix(g.Name, byStages), url, stages, overview && !stages && i < drawings})
@@ -166,6 +168,9 @@ func (d *Design) view() designView {
 	sc := scenarios(d.Tests)
 	v.Scenarios, v.DUTs, v.Failures, v.Skipped = sc.rows, sc.duts, sc.failures, sc.skipped
 	v.Coverage, v.Code = coverage(d), codeCoverage(d.Code)
+	for _, m := range d.Mutants {
+		v.Mutants = append(v.Mutants, mutants(m))
+	}
 	for _, b := range d.Benches {
 		v.Benches = append(v.Benches, bench(b, d.clocks(b)))
 	}
@@ -184,6 +189,9 @@ func (d *Design) stale() []string {
 	}
 	if d.Code != nil {
 		of["code coverage"] = d.Code.Digest
+	}
+	for _, m := range d.Mutants {
+		of["mutants (seed "+strconv.FormatUint(m.Seed, 10)+")"] = m.Digest
 	}
 	for _, m := range d.Synth {
 		of["synthesis ("+m.Tech+")"] = m.Digest
@@ -455,6 +463,9 @@ func (d *Design) tiles() []tile {
 		}
 		all = append(all, tile{strconv.Itoa(hit) + " of " + strconv.Itoa(len(c.Drops)), "drop reasons reached", class},
 			tile{thousands(float64(c.Points)), "coverage points", ""})
+	}
+	for _, m := range d.Mutants {
+		all = append(all, mutantTile(m))
 	}
 	for _, b := range d.Benches {
 		all = append(all, benchTiles(b, d.clocks(b))...)

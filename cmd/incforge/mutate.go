@@ -14,6 +14,7 @@ import (
 
 	"incforge/cmd/incforge/place"
 	"incforge/mutate"
+	"incforge/mutate/score"
 	"incforge/verify/scenarios"
 )
 
@@ -35,26 +36,8 @@ and, if somebody found one, the reason why nothing can notice it (docs/mutate.md
 			if opt.Place, err = where.Place(a.args, a.log); err != nil {
 				return usageError{err}
 			}
-			switch {
-			case opt.Count < 0 || opt.Cap < 0:
-				return usagef("--count and --cap must not be negative")
-			case opt.Search && opt.NoProof:
-				return usagef("--search and --no-proof exclude each other")
-			case again != "" && (len(opt.Only) > 0 || opt.Block != "" || opt.Operator != ""):
-				return usagef("--again says which mutants are tried: no --mutant, --block or --operator beside it")
-			}
-			if again != "" {
-				text, err := os.ReadFile(again)
-				if err != nil {
-					return fmt.Errorf("--again: %w", err)
-				}
-				if err := json.Unmarshal(text, &opt.Again); err != nil {
-					return fmt.Errorf("--again: %s: %w", again, err)
-				}
-				opt.Seed = opt.Again.Seed
-			}
-			if _, err := scenarios.Select(opt.Scenario); err != nil {
-				return usageError{err}
+			if err := drawn(&opt, again); err != nil {
+				return err
 			}
 			dir, done, err := a.generated(args[0], &flags)
 			if err != nil {
@@ -108,16 +91,44 @@ and, if somebody found one, the reason why nothing can notice it (docs/mutate.md
 	return cmd
 }
 
+// drawn checks what the flags say of the mutants, and reads the report of an earlier campaign if one is named.
+func drawn(opt *mutate.Options, again string) error {
+	switch {
+	case opt.Count < 0 || opt.Cap < 0:
+		return usagef("--count and --cap must not be negative")
+	case opt.Search && opt.NoProof:
+		return usagef("--search and --no-proof exclude each other")
+	case again != "" && (len(opt.Only) > 0 || opt.Block != "" || opt.Operator != ""):
+		return usagef("--again says which mutants are tried: no --mutant, --block or --operator beside it")
+	}
+	if again != "" {
+		text, err := os.ReadFile(again)
+		if err != nil {
+			return fmt.Errorf("--again: %w", err)
+		}
+		if err := json.Unmarshal(text, &opt.Again); err != nil {
+			return fmt.Errorf("--again: %s: %w", again, err)
+		}
+		opt.Seed = opt.Again.Seed
+	}
+	if _, err := scenarios.Select(opt.Scenario); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
 // printMutants prints the score of each block, then what lives.
-func (a *app) printMutants(rep *mutate.Report) {
+func (a *app) printMutants(rep *score.Report) {
 	t := newTable("block", "mutants", "equivalent", "killed", "live", "explained", "%", "% of not explained")
-	row := func(name string, s mutate.Score) []any {
+	row := func(name string, s score.Counts) []any {
 		percent, explained := "", ""
 		if s.Matter() > 0 {
 			percent = strconv.FormatFloat(s.Percent(), 'f', 1, 64)
+		}
+		if s.Matter() > s.Explained {
 			explained = strconv.FormatFloat(s.PercentExplained(), 'f', 1, 64)
 		}
-		return []any{name, s.Mutants, s.Equivalent, s.Killed, s.Survived + s.GivenUp, s.Explained, percent, explained}
+		return []any{name, s.Mutants, s.Equivalent, s.Killed, s.Live(), s.Explained, percent, explained}
 	}
 	for _, b := range rep.Blocks {
 		t.AppendRow(row(b.Block, b))

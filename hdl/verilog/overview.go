@@ -5,6 +5,7 @@ package verilog
 import (
 	"encoding/xml"
 	"fmt"
+	"math"
 	"slices"
 
 	"incforge/hdl/graph"
@@ -26,6 +27,8 @@ const (
 	overviewPad   = 14 // of a stage's frame
 	overviewLane  = 16 // between connections that pass over stages
 	overviewBelow = 80 // from the stages to the row below
+	labelLine     = 12 // height of a label
+	labelLetter   = 7  // width of its letters
 )
 
 const overviewStyle = svgStyle + `
@@ -46,7 +49,11 @@ type overview struct {
 	feet   map[int]int // connections that end at the foot of a stage
 	bows   map[int]int // and that bow out of it from one of its blocks to another
 	items  []any
+	labels []spot // of connections
 }
+
+// spot is the middle of a label's line of text, and half its width.
+type spot struct{ x, y, half float64 }
 
 // Overview draws a composite's blocks by stage, the last stage as a row below the others, with streams and connections of many bits alone.
 // Whatever else a block is connected with is in its hover text. Blocks that are in no stage are left out: Diagram has all of them.
@@ -267,9 +274,27 @@ func (o *overview) path(e *edge, d string, turned bool, labelX, labelY float64) 
 	} else {
 		p.End = head
 	}
+	labelY = o.apart(label, labelX, labelY)
 	title := e.from.title + " to " + e.to.title + "\n" + e.hover()
 	o.items = append(o.items, svgGroup{Class: "edge", Title: title, Items: []any{p,
 		svgText{X: num(labelX), Y: num(labelY), Class: "label", Text: label}}})
+}
+
+// apart returns the height nearest to y at which a label covers none that is there already.
+func (o *overview) apart(label string, x, y float64) float64 {
+	s := spot{x, y, labelLetter * float64(len(label)) / 2}
+	covers := func(t spot) bool {
+		return math.Abs(s.x-t.x) < s.half+t.half && math.Abs(s.y-t.y) < labelLine
+	}
+	for i := 1; slices.ContainsFunc(o.labels, covers); i++ { // up, down, further up, ...
+		step := float64((i+1)/2) * labelLine
+		if i%2 == 1 {
+			step = -step
+		}
+		s.y = y + step
+	}
+	o.labels = append(o.labels, s)
+	return s.y
 }
 
 // print puts the drawing together.

@@ -67,6 +67,7 @@ func rooms() []Room {
 		{"verify", 10, "the runner: which scenarios apply, how they are run, what came of it"},
 		{"bench", 11, "measures with the harness"},
 		{"mutate/mutant", 0, "mistakes in the text of Verilog, and nothing else"},
+		{"mutate/score", 1, "what is noticed of them, in JSON"},
 		{"mutate", 11, "how good the harness is: what it notices of them"},
 
 		{"prove", 3, "properties of the Verilog, without a harness"},
@@ -135,7 +136,7 @@ func bans() []Ban {
 		{"inc/...", "rtlgen/...", independent}, {"inc/...", "hdl/...", independent}, {"inc/...", "contract", independent},
 		{"inc/...", "sim/...", independent}, {"inc/...", "verify/...", independent},
 		{"verify/arith", "inc", "plain arithmetic is a second opinion on the reference"},
-		{"report", "sim/...", computes}, {"report", "inc", computes}, {"report", "verify/dut", computes}, {"report", "network/...", computes},
+		{"report", "sim/...", computes}, {"report", "mutate", computes}, {"report", "inc", computes}, {"report", "verify/dut", computes}, {"report", "network/...", computes},
 		{"report", "modelcheck/...", computes}, {"report", "live/...", computes}, {"report", "rtlgen/...", computes},
 		{"sim/...", "inc", "a model runs any Verilog"}, {"sim/...", "roce", "a model runs any Verilog"},
 		{"rtlgen/...", "inc", "the generator shares no code with its judge"}, {"hdl/...", "inc", "blocks share no code with their judge"},

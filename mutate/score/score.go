@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package mutate
+// Package score is what a campaign of mutants found, as incforge mutate leaves it in JSON: a verdict of each mutant, counted by block.
+package score
 
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"incforge/mutate/mutant"
 )
@@ -41,8 +41,8 @@ type Result struct {
 	Replay string `json:"replay,omitempty"`
 }
 
-// Score counts verdicts.
-type Score struct {
+// Counts is how many had which verdict.
+type Counts struct {
 	Block      string `json:"block,omitempty"`
 	Mutants    int    `json:"mutants"`
 	Equivalent int    `json:"equivalent"`
@@ -53,18 +53,21 @@ type Score struct {
 	Explained int `json:"explained"`
 }
 
+// Live is how many nothing killed that were not proven to change nothing.
+func (s Counts) Live() int { return s.Survived + s.GivenUp }
+
 // Matter is how many mutants are not proven to change nothing.
-func (s Score) Matter() int { return s.Mutants - s.Equivalent }
+func (s Counts) Matter() int { return s.Mutants - s.Equivalent }
 
 // Percent is how many of those that matter were killed.
-func (s Score) Percent() float64 { return 100 * float64(s.Killed) / float64(max(s.Matter(), 1)) }
+func (s Counts) Percent() float64 { return 100 * float64(s.Killed) / float64(max(s.Matter(), 1)) }
 
 // PercentExplained is the same without those for which there is a reason.
-func (s Score) PercentExplained() float64 {
+func (s Counts) PercentExplained() float64 {
 	return 100 * float64(s.Killed) / float64(max(s.Matter()-s.Explained, 1))
 }
 
-func (s *Score) add(m Result) {
+func (s *Counts) add(m Result) {
 	s.Mutants++
 	if m.Reason != "" {
 		s.Explained++
@@ -81,6 +84,9 @@ func (s *Score) add(m Result) {
 	}
 }
 
+// Kind is what a report says of itself.
+const Kind = "mutate"
+
 // Report is what a campaign found.
 type Report struct {
 	Kind   string `json:"kind"`
@@ -90,19 +96,19 @@ type Report struct {
 	// Possible is how many mutants the design has, of which some were drawn.
 	Possible int `json:"possible"`
 	// Cap is the processor time that one may take, Median what one took, in seconds.
-	Cap    float64 `json:"cap_seconds"`
-	Median float64 `json:"median_seconds"`
-	Total  Score   `json:"total"`
-	Blocks []Score `json:"blocks"`
+	Cap    float64  `json:"cap_seconds"`
+	Median float64  `json:"median_seconds"`
+	Total  Counts   `json:"total"`
+	Blocks []Counts `json:"blocks"`
 	// Scenarios are the mutants that each killed.
 	Scenarios map[string]int `json:"scenarios"`
 	Mutants   []Result       `json:"mutants"`
 }
 
-// finish sorts and counts.
-func (r *Report) finish() {
+// Finish sorts and counts.
+func (r *Report) Finish() {
 	slices.SortFunc(r.Mutants, func(a, b Result) int { return cmp.Compare(a.Number, b.Number) })
-	r.Total, r.Blocks, r.Scenarios = Score{}, nil, map[string]int{}
+	r.Total, r.Blocks, r.Scenarios = Counts{}, nil, map[string]int{}
 	at := map[string]int{}
 	var seconds []float64
 	for _, m := range r.Mutants {
@@ -110,7 +116,7 @@ func (r *Report) finish() {
 		if !ok {
 			i = len(r.Blocks)
 			at[m.Module] = i
-			r.Blocks = append(r.Blocks, Score{Block: m.Module})
+			r.Blocks = append(r.Blocks, Counts{Block: m.Module})
 		}
 		r.Blocks[i].add(m)
 		r.Total.add(m)
@@ -121,7 +127,7 @@ func (r *Report) finish() {
 			seconds = append(seconds, m.Seconds)
 		}
 	}
-	slices.SortFunc(r.Blocks, func(a, b Score) int { return cmp.Compare(a.Block, b.Block) })
+	slices.SortFunc(r.Blocks, func(a, b Counts) int { return cmp.Compare(a.Block, b.Block) })
 	slices.Sort(seconds)
 	if len(seconds) > 0 {
 		r.Median = seconds[len(seconds)/2]
@@ -133,10 +139,4 @@ func (r *Report) Living() []Result {
 	living := slices.DeleteFunc(slices.Clone(r.Mutants), func(m Result) bool { return m.Verdict == Killed || m.Verdict == Equivalent })
 	slices.SortStableFunc(living, func(a, b Result) int { return cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)) })
 	return living
-}
-
-// first is the first line of a text.
-func first(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
