@@ -164,9 +164,9 @@ faults: tools ## Plant every fault we know of in the Verilog; each must be caugh
 
 mutants: tools build ## 3,100 mistakes in the Verilog of the three modes: how many of them some scenario notices (docs/mutate.md), some two hours of a processor; build/mutate-*.json
 	$(INCFORGE) mutate mini --count 1000 --cap 15 --json $(BUILD)/mutate-mini.json
-	$(INCFORGE) mutate mini3 --count 1000 --cap 15 --json $(BUILD)/mutate-mini3.json
-	$(INCFORGE) mutate mini1 --count 700 --cap 15 --json $(BUILD)/mutate-mini1.json
-	$(INCFORGE) mutate mutate/configs/mini_tree.yaml --count 400 --cap 15 --json $(BUILD)/mutate-mini_tree.json
+	$(INCFORGE) mutate mini3 --count 1000 --cap 8 --json $(BUILD)/mutate-mini3.json
+	$(INCFORGE) mutate mini1 --count 700 --cap 8 --json $(BUILD)/mutate-mini1.json
+	$(INCFORGE) mutate mutate/configs/mini_tree.yaml --count 400 --cap 8 --json $(BUILD)/mutate-mini_tree.json
 
 coverage: tools build ## Lines, branches and bits of each mode's Verilog that the scenarios come through (docs/coverage.md); build/coverage-*.json
 	for config in mini mini3 mini1; do $(INCFORGE) coverage $$config --at-least 98 --json $(BUILD)/coverage-$$config.json; done

@@ -19,7 +19,6 @@ module inc_control_sva #(
     input wire  map_up,
     input wire  map_down,
     input wire  ctl_open,
-    input wire  ctl_busy,
     input wire  busy_reg,
     input wire  waits_reg,
     input wire  ctl_rd,
