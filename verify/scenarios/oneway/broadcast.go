@@ -166,13 +166,17 @@ func broadcastRoles(g *rig.Group, r *receivers) {
 	g.Program()
 }
 
-// broadcastCrowd: data comes in faster than its copies leave, and answers wait behind it, right behind each other: each counts what the one ahead of it has said.
+// broadcastCrowd: data comes in faster than its copies leave, and answers wait among it, right behind each other: each counts what the one ahead of it has said.
 func broadcastCrowd(g *rig.Group, r *receivers) {
-	const packets = 12
+	const data, packets = 64, 12
 	t, e := g.T, g.E
-	for k := range packets {
-		e.Put(g.Data(g.Parent, g.PSN(k), g.Noise(16)))
+	var cycles int
+	for k := range data {
+		f := g.Data(g.Parent, g.PSN(k), g.Noise(16))
+		cycles += t.Params.Beats(len(f.Data))
+		e.Put(f)
 	}
+	e.StepTo(e.Now() + uint64(cycles))
 	for k := range packets {
 		for _, c := range t.Shuffled(r.all) {
 			e.Put(g.Ack(c, g.PSN(k)))
