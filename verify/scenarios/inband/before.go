@@ -33,6 +33,9 @@ func (g *group) goBackTo(c inc.Control) {
 	next := g.anyKind(inc.CollectiveAllReduce, 0, 2)
 	g.Send(g.controlFrame(g.begun, g.in[g.begun], next)).As("the next control").Expect()
 	t.In("while the next range is open", func() {
+		for _, c := range members { // which says nothing of what came before
+			g.Send(g.AETH(c, g.out[c], roce.NAKSequence)).As("a NAK of the next control from endpoint %d", c).Expect(rig.AETHTo(c, g.in[c], roce.NAKSequence))
+		}
 		old.again(false)
 		old.refuse()
 		old.acknowledge()

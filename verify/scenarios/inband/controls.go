@@ -7,6 +7,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/rig"
 )
 
@@ -25,6 +26,43 @@ func controls(t *rig.T) {
 			g.contradicted(g.anyKind(inc.CollectiveAllReduce, 0, 3))
 			g.run(g.anything(), 1)
 		}
+		g.lostTwice()
+		g.openedBehind()
+	}
+}
+
+// lostTwice has the controls of two ranges lost that endpoint 0 sends in: between them it is the source of a Broadcast alone, and is told of both.
+func (g *group) lostTwice() {
+	spread := g.anyKind(inc.CollectiveBroadcast, 0, 2)
+	g.lost(spread)
+	g.run(spread, 1)
+	next := g.anyKind(inc.CollectiveAllReduce, 0, 2)
+	g.lost(next)
+	g.run(next, 1)
+}
+
+// openedBehind has a member open two ranges at once, the first of which is nothing but its control, and between the two another's data of no range: all three
+// wait for each other inside.
+func (g *group) openedBehind() {
+	t, members := g.T, g.Members()
+	for range 2 {
+		order := t.Shuffled(members)
+		c, other := order[0], order[1]
+		astray := g.Data(other, g.in[other].Add(5), g.Values(8))
+		first := g.enter(g.anyKind(inc.CollectiveBarrier, 0, 0))
+		p := first.plan(0)
+		second := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 1))
+		q := second.plan(0)
+		g.E.Put(g.frame(p, c), astray, g.frame(q, c))
+		g.E.Settle()
+		for _, s := range []*span{first, second} {
+			s.complete(s.last(), order[1:]...)
+			if s.source >= 0 {
+				s.send(s.last(), s.source, g.frame(s.last(), s.source), false)
+			}
+		}
+		second.next(8)
+		second.acknowledge()
 	}
 }
 
@@ -94,6 +132,8 @@ func (g *group) contradicted(good inc.Control) {
 	t, first, others := g.T, g.in[0], g.Members()[1:]
 	g.Send(g.controlFrame(0, first, good)).As("the control").Expect()
 	g.Send(g.controlFrame(0, first, good)).As("the control again").Dropped(inc.DropStale)
+	half := t.Words(1)[:arith.DType(good.DType).Size()/2]
+	g.Send(g.Data(0, first.Next(), half)).As("half an element").Dropped(inc.DropBadLength)
 	g.Send(g.controlFrame(0, first.Next(), good)).As("the control in the middle").Dropped(inc.DropControl)
 	g.Send(g.controlFrame(0, first.Add(3), g.anyKind(inc.CollectiveBarrier, 0, 0))).As("another one in the middle").Dropped(inc.DropControl)
 	g.Send(g.Data(0, first.Add(4), g.Values(8))).As("data beyond the end").Dropped(inc.DropRange)

@@ -16,7 +16,11 @@ func inBand(t *rig.T) {
 	for _, parent := range []bool{false, true} {
 		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFF4} {
 			for _, rootSends := range []bool{false, true} {
-				g := newGroup(t, parent, rig.WithStart(start), func(g *rig.Group) { g.Set.RootSends = rootSends })
+				opts := []rig.GroupOption{rig.WithStart(start), func(g *rig.Group) { g.Set.RootSends = rootSends }}
+				if parent {
+					opts = append(opts, rig.WithParentAt(t.Rand.IntN(t.Children()+1)))
+				}
+				g := newGroup(t, parent, opts...)
 				for _, c := range g.mixture() {
 					g.run(c, []int{1, 3, 1 << 20}[t.Rand.IntN(3)])
 				}

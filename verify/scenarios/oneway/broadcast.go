@@ -14,7 +14,7 @@ func broadcast(t *rig.T) {
 		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFFB} {
 			g := t.OneWay(inc.CollectiveBroadcast, host, rig.WithStart(start), rig.WithLog2N(1), rig.WithParentAt(t.Rand.IntN(t.Children()+1)))
 			other := besides(g)
-			for _, part := range []func(g *rig.Group, r *receivers){broadcastData, broadcastAcks, broadcastNAKs, broadcastRoles} {
+			for _, part := range []func(g *rig.Group, r *receivers){broadcastData, broadcastAcks, broadcastNAKs, broadcastRoles, broadcastCrowd} {
 				g.Reset()
 				r := newReceivers(g)
 				r.other = other
@@ -164,4 +164,23 @@ func broadcastRoles(g *rig.Group, r *receivers) {
 	g.Send(g.Data(g.Parent, start, b)).As("data from the parent").Expect(rig.Copies(rig.DataTo(0, start, b), r.all...)...)
 	g.Set.InMask = saved
 	g.Program()
+}
+
+// broadcastCrowd: data comes in faster than its copies leave, and answers wait among it, right behind each other: each counts what the one ahead of it has said.
+func broadcastCrowd(g *rig.Group, r *receivers) {
+	const data, packets = 64, 12
+	t, e := g.T, g.E
+	var cycles int
+	for k := range data {
+		f := g.Data(g.Parent, g.PSN(k), g.Noise(16))
+		cycles += t.Params.Beats(len(f.Data))
+		e.Put(f)
+	}
+	e.StepTo(e.Now() + uint64(cycles))
+	for k := range packets {
+		for _, c := range t.Shuffled(r.all) {
+			e.Put(g.Ack(c, g.PSN(k)))
+		}
+	}
+	e.Settle()
 }

@@ -19,12 +19,12 @@ func Scenarios() []rig.Scenario {
 		{Name: "starts-together", Run: startsTogether, Needs: rig.NeedGroups(2),
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
 		{Name: "starts-among-traffic", Run: startsAmongTraffic, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(8)),
-			Doc: "a group is started over and over while another's data and ACKs come in at all ports: neither waits for long, and both work"},
+			Doc: "a group is started over and over while another's data and ACKs, or frames without a pause, come in at all ports: neither waits for long, and both work"},
 		{Name: "starts-held-up", Run: startsHeldUp, Needs: rig.ModeII(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is started while no port takes anything and data for it waits: what came in before the start is dropped, however late"},
 		{Name: "stops-held-up", Run: stopsHeldUp, Needs: rig.ModeII(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},
 		{Name: "starts-of-all-slots", Run: startsOfAllSlots, Needs: rig.NeedPackets,
-			Doc: "a group of all the slots there are is started anew amid contributions to a window of them: none of these counts any more"},
+			Doc: "a group of all the slots there are is started anew amid contributions to a window of them, and after a start of fewer: none of these counts any more"},
 	}
 }

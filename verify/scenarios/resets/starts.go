@@ -101,6 +101,25 @@ func startsAmongTraffic(t *rig.T) {
 	}
 	again.CompleteFrom(0, 2)
 	busy.CompleteFrom(rounds, 2)
+	t.In("without a pause", func() { startsWithoutPause(again) })
+}
+
+// startsWithoutPause starts a group while strangers' frames come in one behind the other: it does not wait until they pause.
+func startsWithoutPause(g *rig.Group) {
+	const cycles = 6000
+	t, e := g.T, g.E
+	stranger := func(p *roce.Packet) { p.SrcIP[3] ^= 1 }
+	f := g.Data(g.Members()[0], g.PSN(0), nil, stranger)
+	for range cycles / max(t.Params.Beats(len(f.Data)), 2) {
+		e.Put(f)
+	}
+	e.Write("GROUP_CTRL", g.Index, t.Field("GROUP_CTRL", "enable").Put(1)|t.Field("GROUP_CTRL", "reset").Put(1))
+	awaitStarted(e, g.Index)
+	if e.Waiting() == 0 {
+		t.Fatalf("group %d did not start before all frames had come in", g.Index)
+	}
+	e.Settle()
+	g.CompleteFrom(0, 2)
 }
 
 // startsHeldUp starts a group while no port takes anything and data for it waits that came in before: it is dropped, however long it waits.
@@ -197,9 +216,29 @@ func startsOfAllSlots(t *rig.T) {
 				e.Settle()
 			}
 			g.Reset()
-			g.CompleteFrom(0, g.MW())
+			results := g.CompleteFrom(0, g.MW())
+			if ahead, late := g.Members()[1:], g.Members()[:1]; len(ahead) > 0 && !t.Pipes() {
+				for _, c := range ahead {
+					g.Send(g.Data(c, g.PSN(g.MW()), g.Noise(8))).As("a member that is a window ahead").Expect()
+				}
+				g.Send(g.Data(late[0], g.PSN(0), g.Noise(8))).As("one that asks for the first result").ExpectAt(late, roce.SendOnly, g.PSN(0), results[0])
+			}
 			g.Reset()
 		})
+	}
+	if !t.Pipes() {
+		afterFewer(g)
+	}
+}
+
+// afterFewer starts a group as it was after one of two slots: it has all of its slots anew.
+func afterFewer(g *rig.Group) {
+	const most = 3
+	all := min(g.Set.Log2N, most)
+	for _, n := range []int{all, 1, all} {
+		g.Set.Log2N = n
+		g.Program()
+		g.CompleteFrom(0, 2*g.MW())
 	}
 }
 
