@@ -48,11 +48,11 @@ func heldUp(t *rig.T) {
 // behindStranger has no port take anything when a frame of nobody comes right behind one of the longest contributions. It begins to leave, and the
 // contribution's words wait to be read until it has left, for as long as more comes in than the engine can keep.
 func behindStranger(g *rig.Group) {
-	const after = 8 // cycles
+	const most, after = 8, 8 // packets, cycles
 	t, e := g.T, g.E
 	lead := g.Members()[t.Rand.IntN(t.Params.Members)]
 	var rounds []*rig.Round
-	for k := range g.MW() {
+	for k := range min(g.MW(), most) {
 		rounds = append(rounds, g.Round(g.PSN(k), t.Params.MTUBytes))
 	}
 	e.SetPauses(dut.Pauses{Ready: 1})
@@ -67,7 +67,7 @@ func behindStranger(g *rig.Group) {
 			e.Put(r.Frame(c))
 		}
 	}
-	e.StepTo(e.Now() + uint64((g.MW()+4)*(t.MTUBeats()+after)))
+	e.StepTo(e.Now() + uint64((len(rounds)+4)*(t.MTUBeats()+after)))
 	e.SetPauses(dut.Pauses{})
 	e.SettleAsIs()
 	g.Reset()
