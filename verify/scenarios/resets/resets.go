@@ -129,7 +129,7 @@ func firstBehind(e *rig.Engine) {
 		e.Settle()
 		e.Put(t.ARP(0), t.ARP(0), rig.Frame{Data: append(t.ARP(0).Data, t.Words(t.Params.MTUBytes/4)...)})
 		e.StepTo(e.Now() + uint64(t.Rand.IntN(t.MTUBeats())))
-		e.Put(first)
+		e.Put(first, first) // a port may have taken the first one, which is lost then
 		e.StepTo(e.Now() + 4)
 		e.Out()
 		t.Check(e.Reset())
