@@ -43,6 +43,7 @@ func bypass(t *rig.T) {
 	}
 	t.Check(e.Ctl.SetOptions(true, false))
 	fairness(g)
+	withoutGaps(g)
 	amongCopies(g)
 	behindPayload(e)
 }
@@ -164,6 +165,39 @@ func fairness(g *rig.Group) {
 		t.Fatalf("of %d frames that came in in turns, %d left, the longest run of one kind has %d", 2*each, len(outs), longest)
 	}
 	e.SetPauses(dut.Pauses{})
+}
+
+// withoutGaps has strangers, and then answers, wait until a port takes something: then one leaves right behind the other, with no cycle lost. A frame has so
+// many beats that the next can be made meanwhile.
+func withoutGaps(g *rig.Group) {
+	const rounds, frames, least = 4, 8, 8
+	t, e := g.T, g.E
+	if t.OneQueue || rig.NeedBare(t.Params) != "" || t.Params.Beats(62) < least { // the reference has cycles of its own
+		return
+	}
+	for range rounds {
+		answered := g.Ack(0, g.Start())
+		if t.Pipes() { // data taken before
+			answered = g.Data(0, g.Start().Prev(), nil)
+		}
+		for _, f := range []rig.Frame{t.ARP(g.Ends[0].Port), answered} {
+			e.SetPauses(dut.Pauses{Ready: 1})
+			for range frames {
+				e.Put(f)
+			}
+			e.StepTo(e.Now() + uint64(frames*(t.Params.Beats(len(f.Data))+32)+t.Rand.IntN(4)))
+			e.SetPauses(dut.Pauses{})
+			outs := e.SettleAsIs()
+			for i, o := range outs {
+				if last := o.First + uint64(t.Params.Beats(len(o.Data))) - 1; o.Last != last || i > 0 && o.First != outs[i-1].Last+1 {
+					t.Fatalf("frame %d of %d that waited left in cycles %d to %d, the one before until %d", i, len(outs), o.First, o.Last, outs[max(i-1, 0)].Last)
+				}
+			}
+			if len(outs) != frames {
+				t.Fatalf("%d frames left, expected %d", len(outs), frames)
+			}
+		}
+	}
 }
 
 // amongCopies has a few strangers arrive behind contributions whose results are many more frames than came in: they must leave among the

@@ -92,6 +92,13 @@ func setLengths(total, udp uint16) func(f *rig.Frame) {
 	}
 }
 
+// saysLess has a contribution say that it ends with its BTH, and has no ICRC. What the total length loses the IP ID gains, so that the checksum stays right.
+func saysLess(f *rig.Frame) {
+	const idAt, ip, udp = 18, 20, 8 + 12
+	setLengths(ip+udp, udp)(f)
+	binary.BigEndian.PutUint16(f.Data[idAt:], binary.BigEndian.Uint16(f.Data[idAt:])+totalLength-ip-udp)
+}
+
 // inHeaders are faults of a frame's headers.
 func (d *faulty) inHeaders() []fault {
 	return []fault{
@@ -104,6 +111,7 @@ func (d *faulty) inHeaders() []fault {
 		{"IP total length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-4, udpLength))},
 		{"UDP length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength, udpLength-4))},
 		{"body no multiple of 4", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-2, udpLength-2))},
+		{"no room for an ICRC", inc.DropLengthMismatch, damaged(first(d.Group), saysLess)},
 		{"pad beyond the body", inc.DropLengthMismatch, resealed(d.Data(0, d.Start(), nil), func(f *rig.Frame) { f.Data[43] |= 0x30 })},
 		{"TVer", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer = 1 })},
 		{"opcode", inc.DropOpcode, first(d.Group, func(p *roce.Packet) { p.Op = roce.WriteMiddle })},

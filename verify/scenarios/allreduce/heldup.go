@@ -42,6 +42,35 @@ func heldUp(t *rig.T) {
 		e.SettleAsIs()
 		g.Reset()
 	}
+	behindStranger(g)
+}
+
+// behindStranger has no port take anything when a frame of nobody comes right behind one of the longest contributions. It begins to leave, and the
+// contribution's words wait to be read until it has left, for as long as more comes in than the engine can keep.
+func behindStranger(g *rig.Group) {
+	const most, after = 8, 8 // packets, cycles
+	t, e := g.T, g.E
+	lead := g.Members()[t.Rand.IntN(t.Params.Members)]
+	var rounds []*rig.Round
+	for k := range min(g.MW(), most) {
+		rounds = append(rounds, g.Round(g.PSN(k), t.Params.MTUBytes))
+	}
+	e.SetPauses(dut.Pauses{Ready: 1})
+	frames := []rig.Frame{rounds[0].Frame(lead), {Port: g.Ends[lead].Port, Data: t.Words(16)}}
+	for _, r := range rounds[1:] {
+		frames = append(frames, r.Frame(lead))
+	}
+	e.Put(frames...)
+	e.StepTo(e.Now() + uint64(2*t.MTUBeats()))
+	for _, r := range rounds {
+		for _, c := range rig.AllBut(g.Members(), lead) {
+			e.Put(r.Frame(c))
+		}
+	}
+	e.StepTo(e.Now() + uint64((len(rounds)+4)*(t.MTUBeats()+after)))
+	e.SetPauses(dut.Pauses{})
+	e.SettleAsIs()
+	g.Reset()
 }
 
 // heldUpDamaged has the ports take nothing, and later little, while contributions come of which many are damaged. Each waits to be decided until there is

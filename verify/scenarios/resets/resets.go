@@ -107,8 +107,35 @@ func resetsInTraffic(t *rig.T) {
 			t.Check(err)
 		})
 	}
+	firstBehind(e)
 	for _, g := range programmed(e, count, false) {
 		g.CompleteFrom(0, 2)
+	}
+}
+
+// firstBehind resets the engine amid a frame of nobody that is not the first. What comes first behind the reset, by another port if there is one, is of one beat, or
+// longer than all that the engine keeps of what came in.
+func firstBehind(e *rig.Engine) {
+	const rounds = 6
+	t := e.T
+	for round := range fewResets(t, rounds) {
+		first := t.ARP(1 % t.Params.Ports)
+		if round%2 == 0 {
+			first.Data = first.Data[:min(t.Params.BusBytes, len(first.Data))]
+		} else {
+			first.Data = append(first.Data, t.Words(min(5*t.Params.MTUBytes, 60000)/4)...)
+		}
+		e.Put(t.ARP(0))
+		e.Settle()
+		e.Put(t.ARP(0), t.ARP(0), rig.Frame{Data: append(t.ARP(0).Data, t.Words(t.Params.MTUBytes/4)...)})
+		e.StepTo(e.Now() + uint64(t.Rand.IntN(t.MTUBeats())))
+		e.Put(first, first) // a port may have taken the first one, which is lost then
+		e.StepTo(e.Now() + 4)
+		e.Out()
+		t.Check(e.Reset())
+		e.Settle()
+		_, err := e.Finish() // the counters
+		t.Check(err)
 	}
 }
 
