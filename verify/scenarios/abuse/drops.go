@@ -155,10 +155,11 @@ func (d *faulty) twoFaults() []fault {
 		{"TVer before opcode", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer, p.Op = 3, roce.WriteOnlyImm })},
 		{"foreign before error bit", inc.DropForeign, damaged(first(d.Group, func(p *roce.Packet) { p.SrcIP[1] ^= 2 }), errored)},
 		{"error bit before TVer", inc.DropRxError, damaged(first(d.Group, tVer), errored)},
+		{"TVer before a payload above the MTU", inc.DropTVer, d.Data(0, d.Start(), d.Noise(4*(d.T.Params.MTUBytes/4+1)), tVer)},
 		{"ICRC before TVer", inc.DropICRC, damaged(first(d.Group, tVer), func(f *rig.Frame) { f.Data[len(f.Data)-2] ^= 4 })},
 	}
 	if !d.T.Params.ICRCCheck {
-		list = list[:3]
+		list = list[:4]
 	}
 	return list
 }

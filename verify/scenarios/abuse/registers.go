@@ -72,7 +72,7 @@ func amongHeaders(e *rig.Engine) {
 	e.Settle()
 }
 
-// firstReads reads a word of a record that was written, before any other register is read after a reset.
+// firstReads reads a word of a record that was written, before any other register is read after a reset. The first frame after one has a single beat.
 func firstReads(e *rig.Engine) {
 	const rounds = 6
 	t := e.T
@@ -92,6 +92,8 @@ func firstReads(e *rig.Engine) {
 		e.Read([]string{"EP_CTRL", "EP_LOCAL_QPN", "EP_HEADER"}[t.Rand.IntN(3)], i)
 	}
 	t.Check(e.Reset())
+	e.Put(rig.Frame{Data: make([]byte, t.Params.BusBytes)}) // a beat, and its frame's first as well as last
+	e.Settle()
 }
 
 // besideStarts reads all registers while a group is enabled and another was refused for its slots, and some of them while a group starts: what a group
