@@ -150,6 +150,7 @@ func endConnection(t *rig.T, syndrome uint8) {
 	}
 	g.Send(g.Data(m[0], g.PSN(2*n), g.Values(16))).As("beyond the pipes").Expect(refusalTo(m[0], g.PSN(2*n)))
 	g.Send(g.NAK(c, g.PSN(0))).As("a NAK of who failed").Expect()
+	g.shown(1 << c) // it still has
 	e.SetTimeout(timeout)
 	if outs := wait(e, e.Now()+3*microseconds(t, timeout)); len(outs) > 0 {
 		t.Fatalf("%d frames left to an endpoint that failed", len(outs))

@@ -181,7 +181,8 @@ func rnrCycles(t *rig.T, code uint8) uint64 {
 }
 
 // notReady has endpoint c answer a PSN with RNR NAK: nothing is sent to it for the coded time, and then it gets all that it missed. If
-// meanwhile is set, the others get more results before that, and c sends a NAK, which must wait too. It returns the first unused PSN.
+// meanwhile is set, the others get more results before that, and c sends a NAK, which must wait too, and an ACK of what it did not get, which is dropped.
+// It returns the first unused PSN.
 func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.PSN {
 	t, e, m := g.T, g.E, g.Members()
 	others, count := rig.AllBut(m, c), 1
@@ -198,6 +199,9 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 		}
 		if meanwhile && len(others) > 0 {
 			g.Send(g.NAK(c, first)).As("a NAK of who waits").Expect()
+			if count > 1 {
+				g.Send(g.Ack(c, first.Next())).As("an ACK of what the others got alone").Dropped(inc.DropStaleAck)
+			}
 		}
 		if e.Now()+64 < due {
 			if outs := wait(e, due-1); len(outs) > 0 {
