@@ -44,6 +44,7 @@ func piped(t *rig.T) {
 		}
 		if !t.Messages() { // where it ends the connection
 			g.barrierOfSomething()
+			g.partsOfElements()
 		}
 		g.overAtOnce()
 		if t.Params.PortBytes == 0 { // else what finds its queue full is lost
@@ -155,6 +156,20 @@ func (g *group) barrierOfSomething() {
 		g.Send(g.Data(c, g.in[c], g.Noise(8))).As("a Barrier's packet with a payload").Dropped(inc.DropBadLength)
 	}
 	g.acknowledge(s.next(0), s.hearers()...)
+}
+
+// partsOfElements has everybody send data of which the last element is not whole: nobody takes it.
+func (g *group) partsOfElements() {
+	s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 1))
+	g.acknowledge(s.next(0), s.hearers()...)
+	for _, c := range s.senders() {
+		for size := 5; size < 8; size++ {
+			if size%g.Size() != 0 {
+				g.Send(g.Data(c, g.in[c], g.T.Words(2)[:size])).As("%d bytes of elements of %d", size, g.Size()).Dropped(inc.DropBadLength)
+			}
+		}
+	}
+	g.acknowledge(s.next(8), s.hearers()...)
 }
 
 // overAtOnce has somebody who hears ask for time and then acknowledge all, so that the range is over: in the next one nobody waits.
