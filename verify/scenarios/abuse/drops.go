@@ -78,10 +78,11 @@ func (d *faulty) ended(port int) {
 	d.Program()
 }
 
-// Total length of IPv4 and length of UDP of a contribution without a fault: where they are, and what they say.
+// Total length of IPv4, length of UDP and IPv4's checksum of a contribution without a fault: where they are, and what the lengths say.
 const (
 	totalLengthAt, totalLength = 16, 20 + udpLength
 	udpLengthAt, udpLength     = 38, 8 + 12 + 16 + 4
+	checksumAt                 = 24
 )
 
 // setLengths has a contribution say other lengths.
@@ -90,6 +91,14 @@ func setLengths(total, udp uint16) func(f *rig.Frame) {
 		binary.BigEndian.PutUint16(f.Data[totalLengthAt:], total)
 		binary.BigEndian.PutUint16(f.Data[udpLengthAt:], udp)
 	}
+}
+
+// lackHeaders has a contribution's lengths agree on less than the headers have. Reseal finds no packet there, so that the IP checksum is made good here.
+func lackHeaders(f *rig.Frame) {
+	const less = 20
+	sum := uint32(binary.BigEndian.Uint16(f.Data[checksumAt:])) + less
+	setLengths(totalLength-less, udpLength-less)(f)
+	binary.BigEndian.PutUint16(f.Data[checksumAt:], uint16(sum+sum>>16))
 }
 
 // inHeaders are faults of a frame's headers.
@@ -103,6 +112,7 @@ func (d *faulty) inHeaders() []fault {
 		{"TTL alone", inc.DropIPChecksum, damaged(first(d.Group), func(f *rig.Frame) { f.Data[22]++ })},
 		{"IP total length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-4, udpLength))},
 		{"UDP length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength, udpLength-4))},
+		{"UDP length below the headers'", inc.DropLengthMismatch, damaged(first(d.Group), lackHeaders)},
 		{"body no multiple of 4", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-2, udpLength-2))},
 		{"pad beyond the body", inc.DropLengthMismatch, resealed(d.Data(0, d.Start(), nil), func(f *rig.Frame) { f.Data[43] |= 0x30 })},
 		{"TVer", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer = 1 })},
@@ -242,7 +252,9 @@ func (d *faulty) roles() {
 
 // rolesOfPipes does so in Mode III: first the endpoint hears and does not contribute, then it contributes and does not hear.
 func (d *faulty) rolesOfPipes() {
-	d.count(fault{"data without the role", inc.DropWrongRole, first(d.Group)})
+	d.count(
+		fault{"data without the role", inc.DropWrongRole, first(d.Group)},
+		fault{"TVer before the role", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer = 1 })})
 	d.Set.InMask, d.Set.OutMask = d.Set.InMask|1, d.Set.OutMask&^1
 	d.Program()
 	for _, syndrome := range []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1, 0x40} {
