@@ -78,7 +78,7 @@ func (d *faulty) ended(port int) {
 	d.Program()
 }
 
-// Total length of IPv4 and length of UDP of a contribution without a fault: where they are, and what they say.
+// Total length of IPv4, length of UDP and IPv4's checksum of a contribution without a fault: where they are, and what the lengths say.
 const (
 	totalLengthAt, totalLength = 16, 20 + udpLength
 	udpLengthAt, udpLength     = 38, 8 + 12 + 16 + 4
@@ -251,7 +251,9 @@ func (d *faulty) roles() {
 
 // rolesOfPipes does so in Mode III: first the endpoint hears and does not contribute, then it contributes and does not hear.
 func (d *faulty) rolesOfPipes() {
-	d.count(fault{"data without the role", inc.DropWrongRole, first(d.Group)})
+	d.count(
+		fault{"data without the role", inc.DropWrongRole, first(d.Group)},
+		fault{"TVer before the role", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer = 1 })})
 	d.Set.InMask, d.Set.OutMask = d.Set.InMask|1, d.Set.OutMask&^1
 	d.Program()
 	for _, syndrome := range []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1, 0x40} {
