@@ -99,11 +99,16 @@ func (m *mutation) muchHappened() {
 	}
 }
 
-// lives checks that each group can be programmed again, and that a root of a fixed group then works.
+// lives checks that each group can be programmed again, and that a root of a fixed group then works. All are first, so that
+// none repeats a packet meanwhile.
 func (m *mutation) lives() {
 	for _, x := range m.mutators {
+		x.Group.Program()
+	}
+	m.newState()
+	m.e.Settle() // what left before that
+	for _, x := range m.mutators {
 		g := x.Group
-		g.Program()
 		if g.Parent < 0 && !g.Set.InBand {
 			g.Complete(g.Start())
 		}
