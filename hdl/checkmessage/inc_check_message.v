@@ -538,7 +538,7 @@ module inc_check_message #(
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
-    reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
+    reg        passed_reg;             // a frame has passed an action that is on its way, and no other may until it is taken, or a cycle behind there being none
     reg        more_reg;               // a second frame is to follow an answer: a CNP, or the result
     reg        told_reg;               // the frame before this cycle had its result leave at once, whether there is room for it or not
 `ifdef INC_MESSAGE_RANGES
@@ -593,7 +593,7 @@ module inc_check_message #(
 `else
     wire act_calls = act_valid;
 `endif
-    wire j_blocks = (!j_idle && !j_aside) || (j_free && ((init_valid && init_clean) || (act_calls && !turn_reg))) || j_parks || (passed_reg && act_near);
+    wire j_blocks = (!j_idle && !j_aside) || (j_free && ((init_valid && init_clean) || (act_calls && !turn_reg))) || j_parks || passed_reg;
 
     wire data_ready, rest_ready;
     wire goes     = framed && !more_reg && !j_blocks;
