@@ -35,8 +35,8 @@
 //               else it waits for a look, made before its verdict if there is time. If all are on one lane, somebody keeps up, this packet's
 //               place is next, and the packet is not longer than their path MTU, it leaves with its commit, snd_moves: its work emits too, and
 //               its copies are pushed a cycle later, as is a CNP behind an answer. SendMessage hears of it as a job, behind answers ahead. With
-//               OPEN so leaves a packet that completes none, but is the last to bring its bytes, if it is as long as the path MTU there; one of
-//               a group of which the last look found other lanes, or another length, does not look
+//               OPEN so leaves a packet that completes none, but is the last to bring its bytes, if it is as long as the path MTU there, unless
+//               the message may end there; one of a group of which the last look found other lanes, or another length, does not look
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
 //   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once a cycle behind that
