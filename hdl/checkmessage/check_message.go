@@ -187,7 +187,8 @@ func (p CheckMessage) slotPorts() []graph.Port {
 func (p CheckMessage) sendPorts() []graph.Port {
 	ports := []graph.Port{
 		leaf.In("act_valid", 1), leaf.In("act_soon", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
-		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_look", 1), leaf.Out("snd_moves", 1), leaf.Out("snd_fuse", 1),
+		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_note", 1), leaf.Out("snd_look", 1), leaf.Out("snd_moves", 1), leaf.Out("snd_ends", 1),
+		leaf.Out("snd_fuse", 1), leaf.Out("snd_ended", 1),
 		leaf.In("see_there", 1), leaf.In("see_full", 1), leaf.In("see_ei", p.EIW),
 		leaf.In("see_ok", 1), leaf.In("see_msg", 24), leaf.In("see_pos", p.innerBits()+1), leaf.In("see_psn", 24), leaf.In("see_code", 3), leaf.In("see_keep", p.MaskW),
 		leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),

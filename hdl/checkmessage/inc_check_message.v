@@ -26,15 +26,17 @@
 //   payload     units of UNIT_BYTES, message_bytes a slot; 16-bit elements take two units each. work_adds: so many units of the payload from
 //               its first on are added to what lies there, the rest overwrite
 //   open        with OPEN packets of a message leave before it is complete: ctx_open is how many bytes of the message at ctx_limit all have sent,
-//               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet behind which all have sent some
-//               of that message, in 5 cycles in which no frame is decided
+//               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet of one who had sent the least of
+//               that message, and does not leave at once, if all have sent some of it now, in 5 cycles in which no frame is decided
 //   send side   one job at a time for SendMessage until snd_done: an answer (snd_ack), an action (snd_act), a pool that may send more
 //               (snd_note), a look at one (snd_look), what has left at once (snd_fuse). An answer's, or the last's, may begin in the cycle of the
 //               snd_done of such a job, if that is of its group and of another endpoint. Meanwhile it asks for messages (msg_*), and its frames and works pass through here
 //   at once     what completes a message goes by what was seen of its pool (see_*), if that stands and no answer is under way that may change it;
 //               else it waits for a look, made before its verdict if there is time. If all are on one lane, somebody keeps up, this packet's
 //               place is next, and the packet is not longer than their path MTU, it leaves with its commit, snd_moves: its work emits too, and
-//               its copies are pushed a cycle later, as is a CNP behind an answer. SendMessage hears of it as a job, behind answers ahead
+//               its copies are pushed a cycle later, as is a CNP behind an answer. SendMessage hears of it as a job, behind answers ahead. With
+//               OPEN so leaves a packet that completes none, but is the last to bring its bytes, if it is as long as the path MTU there, unless
+//               the message may end there; one of a group of which the last look found other lanes, or another length, does not look
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
 //   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle, of a result sent at once a cycle behind that
@@ -313,10 +315,13 @@ module inc_check_message #(
     // the endpoint begins a range, with the message ctx_limit
     output wire                snd_open,
 `endif
-    // a look at the pool of the frame that may complete a message; with such a frame its packet leaves as was seen, and a job follows for it
+    // a look at the pool of the frame that may complete a message's packet; with such a frame that leaves as was seen, and a job follows for it
     output wire                snd_look,
     output wire                snd_moves,
+    // it is its message's last; the same of the job
+    output wire                snd_ends,
     output wire                snd_fuse,
+    output wire                snd_ended,
     input  wire                see_there,
     input  wire                see_full,
     input  wire [EI_W-1:0]     see_ei,
@@ -533,7 +538,7 @@ module inc_check_message #(
     reg  [2:0] f_state;
     reg  [3:0] j_state;
     reg        turn_reg;               // of frames: an action was the last
-    reg        passed_reg;             // a frame has passed an action that is on its way, and no other may
+    reg        passed_reg;             // a frame has passed an action that is on its way, and no other may until it is taken, or a cycle behind there being none
     reg        more_reg;               // a second frame is to follow an answer: a CNP, or the result
     reg        told_reg;               // the frame before this cycle had its result leave at once, whether there is room for it or not
 `ifdef INC_MESSAGE_RANGES
@@ -547,7 +552,7 @@ module inc_check_message #(
 
     wire j_idle   = j_state == J_IDLE;
     // a job waits for SendMessage: an answer, or what has left at once; for a cycle or more, in which what it needs is read
-    reg  q_valid, q_old, q_next, q_fuse, q_is_ack, j_fuse, j_is_ack;
+    reg  q_valid, q_old, q_next, q_fuse, q_ended, q_is_ack, j_fuse, j_ended, j_is_ack;
     wire q_closed;                     // and none may: news of a pool goes first
     wire j_quiet  = j_idle && !q_valid;
     wire j_free   = j_quiet && !d_busy;
@@ -588,7 +593,7 @@ module inc_check_message #(
 `else
     wire act_calls = act_valid;
 `endif
-    wire j_blocks = (!j_idle && !j_aside) || (j_free && ((init_valid && init_clean) || (act_calls && !turn_reg))) || j_parks || (passed_reg && act_near);
+    wire j_blocks = (!j_idle && !j_aside) || (j_free && ((init_valid && init_clean) || (act_calls && !turn_reg))) || j_parks || passed_reg;
 
     wire data_ready, rest_ready;
     wire goes     = framed && !more_reg && !j_blocks;
@@ -875,7 +880,7 @@ module inc_check_message #(
         end
     endgenerate
 
-    reg               k_root, k_wide, k_old, k_whole;
+    reg               k_root, k_wide, k_old, k_whole, k_parts;
     reg  [23:0]       k_top, k_done, k_lead;             // of the message: from done
     reg  [23:0]       k_off_a, k_off_b;                  // and from start, of either pool
     wire [23:0]       k_off    = k_pipe_b ? k_off_b : k_off_a;
@@ -1001,8 +1006,10 @@ module inc_check_message #(
     reg  [OFF_W-1:0] mark_reg;
     reg  [MASK_W-1:0] mask_reg;
 
-    // of all endpoints the others have sent the least; some of the message that is to be complete next is sent by this one, or by the others
-    wire             rest_least, own_some, rest_some;
+    // of all endpoints the others have sent the least, or as much as this one; some of the message that is to be complete next is sent by this one, or by the
+    // others, who waited for this one; the others have sent as much as this one, or more, and the message does not end there, as it may by who called it complete
+    wire             rest_least, own_some, rest_some, others_there;
+    reg [GROUPS-1:0] parts_reg;        // what may leave at once of messages that are not complete, by the last look
 
     // what comes next, if it is taken
     reg  [23:0]      psn_up, psn_down, msn_up, message_up, top_up;
@@ -1068,6 +1075,7 @@ module inc_check_message #(
             k_beyond     <= !b_past[SLOT_W];
             k_again      <= b_second ? b_base : b_base - b_ring[SLOT_W-1:0];
             k_whole      <= (grp_whole & b_one) != {GROUPS{1'b0}};
+            k_parts      <= (parts_reg & ~grp_whole & b_one) != {GROUPS{1'b0}};
             f_behind     <= behind;
             f_ahead      <= ahead;
             f_refused    <= e_refused;
@@ -1129,7 +1137,7 @@ module inc_check_message #(
             r_mismatch  <= d_ends && known && (slot_se != c_se || slot_opcode[0] != d_has_imm || (d_has_imm && slot_ext != c_ext));
             mark_reg    <= old_mark;
             r_completes <= ends_it;
-            r_fusable   <= ends_it && (!k_root || f_near);
+            r_fusable   <= (d_ends ? ends_it : k_parts && others_there) && (!k_root || f_near);
             r_by_rest   <= rest_least;
             r_own_some  <= !ends_it && !k_whole && own_some;
             r_rest_some <= !ends_it && !k_whole && rest_some;
@@ -1189,9 +1197,10 @@ module inc_check_message #(
 `endif
     wire f_data  = f_state == F_DATA;
     wire f_rest  = f_state == F_REST;
-    // A result leaves with the packet that completes its message, if it is the pool's next, of the same cut, and all go along: the payload is
-    // then added and sent in one pass. Who completes a message waits for a look at that.
-    reg  seen_reg, fuses_reg;
+    // A packet of a result leaves with the packet that completes its message, or that is the last of all to bring those bytes of it, if it is the
+    // pool's next, of the same cut, and all go along: the payload is then added and sent in one pass. Who may complete one waits for a look at that,
+    // within a message if the last look of the group found one lane, of that cut.
+    reg  seen_reg, fuses_reg, lane_reg;
     wire may_fuse = is_taken && r_fusable;
     reg  put_reg, emits_reg;           // its work is put, and not decided; it emits too
     wire mistaken = put_reg && r_fusable && seen_reg && emits_reg != fuses_reg;    // what is put is taken
@@ -1224,7 +1233,7 @@ module inc_check_message #(
     wire hands   = rest_goes && good && speaks;
     wire fuses   = commits && fusing;
     wire notes   = commits && completes && !fuses;
-    wire peeks   = commits && f_peeks;
+    wire peeks   = commits && f_peeks && !fusing;
 
     always @(posedge clk) begin
         // one that is handed over while it waits counts too
@@ -1412,6 +1421,7 @@ module inc_check_message #(
         if (!q_valid) begin
             q_ei         <= frame_ei;
             q_fuse       <= d_data;
+            q_ended      <= r_completes;
             q_self       <= c_self;
             q_root       <= f_root;
             q_pipe_b     <= d_opens_b;
@@ -1450,6 +1460,7 @@ module inc_check_message #(
         if (q_takes) begin
             j_ack        <= 1'b1;
             j_fuse       <= q_fuse;
+            j_ended      <= q_ended;
             j_ei         <= q_ei;
             j_self       <= q_self;
             j_root       <= q_root;
@@ -1598,7 +1609,7 @@ module inc_check_message #(
     // ---- the message that is to be complete next: how much of it may leave ----
 
     wire          more_open;           // at J_OPEN
-    reg           j_closes;            // the word of what is open is cleared
+    reg           j_closes;            // the word of what is open is written, without a look: a message is complete, or a packet has left at once
 
     generate
         if (OPEN != 0) begin : gen_open
@@ -1606,7 +1617,7 @@ module inc_check_message #(
             // What every endpoint has sent, as {message, unit} of the one behind its last unit, and the least of it. The one who sends is not
             // further than the end of its message; if this is not its last packet it has the length of its path MTU.
             reg  [OFF_W:0]   mid;
-            reg  [23:0]      own_here, own_last, least;
+            reg  [23:0]      own_was, own_here, own_last, least;
             wire             whole_now = b_ends || mid[OFF_W] || mid[OFF_W-1];
             wire [24:0]      mtu_wide  = {12'd0, path_mtu};
             // it is looked up in B and goes on in C
@@ -1622,7 +1633,10 @@ module inc_check_message #(
             // whether that is of the message that is to be complete next, by each of the two; for the rest's without a carry
             wire [23:0]      next_here  = {k_done[23-IN_W:0], {IN_W{1'b0}}};
             assign own_some   = own_here != next_here;
-            assign rest_some  = (next_here ^ ~rest_last ^ {next_here[22:0] | ~rest_last[22:0], 1'b0}) != 24'd0;
+            // if the others have sent the least, there is more of it only if this one had sent less
+            wire [23:0]      rest_on    = rest_last - own_was;
+            assign rest_some  = !rest_on[23] && (next_here ^ ~rest_last ^ {next_here[22:0] | ~rest_last[22:0], 1'b0}) != 24'd0;
+            assign others_there = (!rest_least || (own_here ^ ~rest_last ^ {own_here[22:0] | ~rest_last[22:0], 1'b0}) == 24'd0) && !(known && slot_tag[OFF_W-1:0] == mid[OFF_W-1:0]);
             // behind the message, if all have sent as much as there may be
             wire [IN_W:0]    here       = least[23:IN_W] == k_done[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
 
@@ -1659,10 +1673,11 @@ module inc_check_message #(
                 .ack_msn        (24'd0)
             );
 
-            reg  [IN_W:0]         here_reg, found_reg;
+            // what has left at once leaves so much open, of a message that it completes nothing
+            reg  [IN_W:0]         here_reg, found_reg, q_open, left_reg;
             wire [2*(IN_W+1)-1:0] opens;
             wire                  opening = j_closes || (j_state == J_OPEN && more_open);
-            wire [IN_W:0]         opened  = j_closes ? NO_UNIT : found_reg;
+            wire [IN_W:0]         opened  = j_closes ? left_reg : found_reg;
             assign open = j_pipe_b ? opens[IN_W+1 +: IN_W+1] : opens[0 +: IN_W+1];
 
             inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * (IN_W + 1)), .ADDR_W(GRP_W)) u_open (
@@ -1677,10 +1692,15 @@ module inc_check_message #(
             always @(posedge clk) begin
                 mid        <= {1'b0, e_offset} + mtu_wide[OFF_W:0];
                 if (placed_reg) begin
+                    own_was  <= {e_message[23-IN_W:0], e_offset[OFF_W-2:PLACE_W]};
                     own_here <= whole_now ? {message_up[23-IN_W:0], {IN_W{1'b0}}} : {e_message[23-IN_W:0], mid[OFF_W-2:PLACE_W]};
                 end
                 own_last   <= own_here - 24'd1;
                 least      <= rest_least ? rest_last + 24'd1 : own_here;
+                if (!q_valid) begin
+                    q_open <= r_completes ? NO_UNIT : to_reg[OFF_W-1:PLACE_W];
+                end
+                left_reg   <= snd_fuse ? q_open : NO_UNIT;
                 if (j_idle) begin
                     here_reg <= here;
                 end
@@ -1691,10 +1711,10 @@ module inc_check_message #(
 
             assign more_open = found_reg != NO_UNIT && found_reg != open;
 
-            wire unused_here = &{1'b0, here_init, here_waits, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, mtu_wide, mid};
+            wire unused_here = &{1'b0, here_init, here_waits, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past, rest_on, mtu_wide, mid};
         end else begin : gen_whole
             assign open      = {(IN_W+1){1'b0}};
-            assign {rest_least, own_some, rest_some} = 3'd0;
+            assign {rest_least, own_some, rest_some, others_there} = 4'd0;
             assign more_open = 1'b0;
             wire unused_whole = &{1'b0, k_whole, j_closes};
         end
@@ -1722,19 +1742,21 @@ module inc_check_message #(
 `ifdef INC_MESSAGE_RANGES
     assign snd_open   = renumbers;
 `endif
-    // no more than UNIT_BYTES << see_code bytes: powers of two, so without a carry
+    // UNIT_BYTES << see_code bytes, or fewer if it is the last: powers of two, so without a carry
     reg     see_fits;
     integer code;
     always @* begin
         see_fits = 1'b0;
         for (code = 0; code < 8; code = code + 1) begin
-            see_fits = see_fits || (see_code == code[2:0] && (length >> (PLACE_W + code) == 16'd0 || length == 16'd1 << (PLACE_W + code)));
+            see_fits = see_fits || (see_code == code[2:0] && ((d_ends && length >> (PLACE_W + code) == 16'd0) || length == 16'd1 << (PLACE_W + code)));
         end
     end
 
     assign snd_look   = looks;
     assign snd_moves  = fuses;
+    assign snd_ends   = r_completes;
     assign snd_fuse   = q_takes && q_fuse;
+    assign snd_ended  = j_ended;
     assign snd_ei     = sends ? j_ei : q_valid ? q_ei : j_idle ? frame_ei : j_ei;
     assign snd_self   = j_self;
     assign snd_psn    = j_psn;
@@ -1754,6 +1776,7 @@ module inc_check_message #(
         // what was seen of a pool stands as long as nobody may begin to lag
         seen_reg  <= see_there && see_ei == pool_ei && !(q_valid && !q_fuse && !(q_is_ack && see_full)) && !(j_ack && !j_idle && !j_fuse && !(j_is_ack && see_full));
         fuses_reg <= see_ok && see_msg == e_message && see_pos == e_offset[OFF_W-1:PLACE_W] && see_fits;
+        lane_reg  <= see_ok && see_fits;
         case (j_state)
             J_IDLE:
 `ifdef INC_PARK
@@ -1973,6 +1996,7 @@ module inc_check_message #(
     wire puts     = f_data && has_work && !unsure && may_put && !put_reg && !work_held;
     wire at_once  = may_fuse && (seen_reg ? fuses_reg : hopes_reg);
     wire withdraw = put_reg && (sends || mistaken);
+    integer h;
 
     always @(posedge clk) begin
         job_reg     <= snd_work_put;
@@ -1986,12 +2010,18 @@ module inc_check_message #(
         if (f_data && may_fuse && seen_reg) begin
             hopes_reg <= fuses_reg;
         end
+        for (h = 0; h < GROUPS; h = h + 1) begin
+            if (f_data && may_fuse && seen_reg && c_group == h[GRP_W-1:0]) begin
+                parts_reg[h] <= lane_reg;
+            end
+        end
         if (rst) begin
             job_reg     <= 1'b0;
             commits_reg <= 1'b0;
             dies_reg    <= 1'b0;
             put_reg     <= 1'b0;
             hopes_reg   <= 1'b1;
+            parts_reg   <= {GROUPS{1'b1}};
         end
     end
 
@@ -2035,20 +2065,20 @@ module inc_check_message #(
 
     always @(posedge clk) begin
         if (!more_reg) begin
-            r_cnp    <= !completes;
+            r_cnp    <= !is_taken;
 `ifdef INC_MESSAGE_RANGES
             r_number <= c_number;
 `endif
-            r_ei     <= completes ? pool_ei : c_ei;
-            r_mask   <= completes ? see_keep : c_self;
-            // ONLY or LAST, with an immediate or without
-            r_opcode <= completes ? {5'd0, d_starts, !d_starts, wr_opcode[0]} : OP_CNP;
+            r_ei     <= is_taken ? pool_ei : c_ei;
+            r_mask   <= is_taken ? see_keep : c_self;
+            // ONLY or LAST, with an immediate or without; FIRST or MIDDLE
+            r_opcode <= !is_taken ? OP_CNP : r_completes ? {5'd0, d_starts, !d_starts, wr_opcode[0]} : {7'd0, !d_starts};
             r_se     <= completes && wr_se;
-            r_ce     <= completes && wr_ce;
-            r_psn    <= completes ? see_psn : c_wire_psn;
+            r_ce     <= is_taken && wr_ce;
+            r_psn    <= is_taken ? see_psn : c_wire_psn;
             r_ext    <= completes && wr_opcode[0] ? wr_ext : 32'd0;
-            r_plen   <= completes ? c_plen : {LEN_W{1'b0}};
-            r_words  <= completes ? c_words : {WORDS_W{1'b0}};
+            r_plen   <= is_taken ? c_plen : {LEN_W{1'b0}};
+            r_words  <= is_taken ? c_words : {WORDS_W{1'b0}};
         end
     end
 
@@ -2072,7 +2102,7 @@ module inc_check_message #(
                       : {is_duplicate || is_taken ? ACK_PLAIN : is_full ? {3'b001, cfg_rnr_timer} : is_gap ? NAK_SEQUENCE : NAK_INVALID, msn_next};
     assign tx_plen    = more_reg ? r_plen : sends ? snd_tx_plen : {LEN_W{1'b0}};
     assign tx_words   = more_reg ? r_words : sends ? snd_tx_words : {WORDS_W{1'b0}};
-    // a message's last packet asks
+    // what leaves at once asks: it is its message's last packet, or the next one is not there
     assign copies_asked = more_reg ? r_mask & {MASK_W{!r_cnp}} : sends ? snd_tx_ask : NOBODY;
 
     // ---- the monitor ----

@@ -16,8 +16,8 @@
 //               A pool's turn sends one packet to each lane that keeps up and has one; so does news to a pool of one lane
 //   look        snd_look is a job that looks at a pool: see_*, with its snd_done, S of its one lane, and who keeps up there; see_ok, somebody does
 //               and there is no other lane. see_there: it stands, until a job that may change it; an ACK does not if all keep up (see_full).
-//               snd_moves: the packet there was made elsewhere, the last of its message, and nothing can be sent behind it; what is seen moves
-//               on behind it. snd_fuse is the job for it, in which all who keep up count as asked
+//               snd_moves: the packet there was made elsewhere, and nothing can be sent behind it; what is seen moves on behind it, into the
+//               next message if it is the last of its own (snd_ends, snd_ended). snd_fuse is the job for it, in which all who keep up count as asked
 //   answer      snd_stale, or snd_moved with the message that the endpoint is in now, both with snd_done
 //   action      snd_acts with what was done, at or before snd_done; a send in the cycle of snd_tx_valid. None: nothing was due
 //   open        of the message at ctx_limit, which is not complete, the packets that end within ctx_open may be sent: all of their bytes are
@@ -136,10 +136,13 @@ module inc_send_message #(
     output wire                     rel_puts,
     output wire                     rel_told,
 `endif
-    // a look at a pool; the packet that it found the place for was made, the last of its message, to all who keep up; the job for that
+    // a look at a pool; the packet that it found the place for was made, to all who keep up; the job for that
     input  wire                     snd_look,
     input  wire                     snd_moves,
+    // it is its message's last; the same of the job
+    input  wire                     snd_ends,
     input  wire                     snd_fuse,
+    input  wire                     snd_ended,
     // what was seen stands, and all keep up there; of whose pool it is, act_ei's
     output wire                     see_there,
     output wire                     see_full,
@@ -619,6 +622,7 @@ module inc_send_message #(
     reg  [POS_W-1:0]      at_pos_reg;
     wire                  unacked_we, later_we;
     reg  [23:0]           next_msg_reg;
+    reg  [POS_W-1:0]      next_pos_reg;     // one packet further in its message
     wire [23:0]           told_msg;         // where an answer leaves the endpoint
     wire [POS_W-1:0]      told_pos;
     reg  [23:0]           answer_reg;       // what comes next by the answer
@@ -653,7 +657,7 @@ module inc_send_message #(
         .clk   (clk),
         .we    (tail_we || init_writes || opens),
         .waddr (init_we ? init_at : opens ? at_reg : lane_at),
-        .wdata (init_we || opens ? first_place : {behind_psn, made ? {next_msg_reg, {POS_W{1'b0}}} : {after_msg, after_pos}}),
+        .wdata (init_we || opens ? first_place : {behind_psn, !made ? {after_msg, after_pos} : snd_ended ? {next_msg_reg, {POS_W{1'b0}}} : {at_msg_reg, next_pos_reg}}),
         .re    (state_reg == S_LANE || state_reg == S_TAIL),
         .raddr (state_reg == S_LANE ? low_at : lane_at),
         .rdata (tail)
@@ -813,7 +817,6 @@ module inc_send_message #(
     wire [POS_W-1:0]  step  = {{(POS_W-1){1'b0}}, 1'b1} << code_reg;
     wire [POS_W-1:0]  open  = ctx_open[OFF_W-1:UNIT_LOG];
     reg               stay_more_reg, next_more_reg, partly_reg;
-    reg  [POS_W-1:0]  next_pos_reg;
     // a packet's place has zeros where `inner` has ones; below nothing if the last unit of the packet at S, the next one or a first one may be sent
     wire [POS_W:0]    past_tail  = {1'b0, tail_pos | inner} - {1'b0, open};
     wire [POS_W:0]    past_next  = {1'b0, next_pos_reg | inner} - {1'b0, open};
@@ -968,7 +971,7 @@ module inc_send_message #(
     assign unacked_we = (tells && progress) || owes;
     assign tail_we    = (puts && by_pool) || made;
     assign later_we   = puts && own_reg;
-    assign bounds_end = (puts && by_pool && is_last) || made;
+    assign bounds_end = (puts && by_pool && is_last) || (made && snd_ended);
 
     assign snd_acts   = acts_late || puts;
     assign snd_kind   = puts ? (own_reg || lone_reg ? 3'd2 : 3'd1) : up_timeout ? 3'd3 : 3'd4;
@@ -1029,9 +1032,9 @@ module inc_send_message #(
             see_pos_reg  <= tail_pos;
             see_code_reg <= code_reg;
         end else if (snd_moves) begin
-            see_msg_reg  <= see_msg_reg + 24'd1;
+            see_msg_reg  <= see_msg_reg + {23'd0, snd_ends};
             see_psn_reg  <= see_psn_reg + 24'd1;
-            see_pos_reg  <= {POS_W{1'b0}};
+            see_pos_reg  <= snd_ends ? {POS_W{1'b0}} : see_pos_reg + ({{(POS_W-1){1'b0}}, 1'b1} << see_code_reg);
         end
         if (rst) begin
             there_reg <= 1'b0;

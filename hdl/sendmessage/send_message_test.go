@@ -284,7 +284,8 @@ func (b *bench) more(gi, pool int) error {
 	return nil
 }
 
-// look looks at a pool of which all go along. If a complete message's last packet is there and nothing behind it, another block makes it.
+// look looks at a pool of which all go along. If a complete message's last packet is there and nothing behind it, or the next one within a message that
+// is not complete comes now, another block makes it.
 func (b *bench) look(gi, pool int) error {
 	g := b.groups[gi]
 	at, keeps := g.s[pool], g.keepsUp(pool)
@@ -313,24 +314,31 @@ func (b *bench) look(gi, pool int) error {
 	if err := b.clock(); err != nil || !b.Is("see_there") {
 		return err
 	}
+	if beyond := at.offset + mtu; at.message == g.limit[pool] && at.offset >= g.open[pool] && beyond < g.texts[pool][at.message].length {
+		b.met["a packet within a message made elsewhere"]++
+		g.open[pool] = beyond // with the bytes that it brought
+		return b.made(gi, pool, false)
+	}
 	if add24(at.message, 1) != g.limit[pool] || g.open[pool] > 0 {
 		return nil
 	}
 	if _, last := g.cut(pool, at, mtu); !last {
 		return nil
 	}
-	return b.made(gi, pool)
+	return b.made(gi, pool, true)
 }
 
-// made has another block make a pool's packet, which is a job later. An answer may follow in the cycle in which that ends.
-func (b *bench) made(gi, pool int) error {
+// made has another block make a pool's packet, its message's last or one within it, which is a job later. An answer may follow in the cycle in which that ends.
+func (b *bench) made(gi, pool int, last bool) error {
 	g := b.groups[gi]
 	from := b.us()
 	b.starts(g, b.poolTurn(gi, pool, gi<<b.p.EPW|pool), from)
 	b.met["a packet made elsewhere"]++
 	b.SetBool("snd_moves", true)
+	b.SetBool("snd_ends", last)
 	b.tick()
 	b.SetBool("snd_moves", false)
+	b.SetBool("snd_ended", last)
 	if err := b.clock(); err != nil {
 		return err
 	}

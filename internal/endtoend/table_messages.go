@@ -54,6 +54,11 @@ func messageFaults() []Fault {
 			Also: []Change{{Old: "k_old && r_completes && !r_fusable", New: "1'b0"}}},
 		{Name: "a result leaves at once as its packet was cut", File: fileMessage,
 			At: "e_offset[OFF_W-1:PLACE_W] && ", Old: "see_fits", New: "1'b1"},
+		{Name: "a packet leaves at once where its message may end", File: fileMessage, Old: "known && slot_tag[OFF_W-1:0] == mid[OFF_W-1:0]", New: "1'b0"},
+		{Name: "a packet leaves at once before others have sent its bytes", File: fileMessage,
+			Old: "!rest_least || (own_here ^ ~rest_last ^ {own_here[22:0] | ~rest_last[22:0], 1'b0}) == 24'd0", New: "1'b1"},
+		{Name: "a packet that has left at once may not be sent again", File: fileMessage, Old: "snd_fuse ? q_open : NO_UNIT", New: "NO_UNIT"},
+		{Name: "a packet that leaves at once asks whether more may leave", File: fileMessage, Old: "f_peeks && !fusing", New: "f_peeks"},
 		{Name: "what a dropped packet adds stays", File: fileMessage, Old: "put_reg && commits", New: "put_reg && data_goes",
 			Also: []Change{{Old: "put_reg && data_goes && !commits", New: "1'b0"}}},
 		{Name: "a result leaves as it was guessed", File: fileMessage, Old: "emits_reg != fuses_reg", New: "1'b0"},
@@ -88,6 +93,7 @@ func cutFaults() []Fault {
 		{Name: "who lags is not told where messages end", File: fileSendMessage, Old: "bounds_end && lane_reg[e]", New: "bounds_end && keep[e]"},
 		{Name: "all data asks for an acknowledgement", File: fileAskAck, Old: "hdr_bytes[ASK_BIT] && keeps", New: "hdr_bytes[ASK_BIT]"},
 		{Name: "what was seen of a pool outlives a NAK", File: fileSendMessage, Old: "snd_is_ack && full_reg", New: "full_reg"},
+		{Name: "a packet within a message that has left at once ends it", File: fileSendMessage, At: "{after_msg, after_pos} :", Old: "snd_ended", New: "1'b1"},
 		{Name: "a path MTU may be below the least", File: fileMessageCSR, Old: "mtu_value >= LEAST[12:0]", New: "1'b1"},
 	}
 }

@@ -74,6 +74,7 @@ func cuts(t *rig.T) {
 			}
 		})
 	}
+	steps(t)
 }
 
 // answers has ranks send packets that do not ask, and sees which are acknowledged.
@@ -165,8 +166,8 @@ func part(from int, last bool) roce.Opcode {
 	return roce.SendMiddle
 }
 
-// exchange sends a packet, checks whether it was acknowledged, and takes what leaves.
-func (c *Cutter) exchange(f rig.Frame, from *wire, must, complete bool) {
+// exchange sends a packet, checks whether it was acknowledged, takes what leaves, and tells how many packets of results that was.
+func (c *Cutter) exchange(f rig.Frame, from *wire, must, complete bool) (packets int) {
 	before := c.E.Counter(inc.TxAck)
 	outs := c.Send(f).Out()
 	acked := c.E.Counter(inc.TxAck) - before
@@ -176,9 +177,10 @@ func (c *Cutter) exchange(f rig.Frame, from *wire, must, complete bool) {
 	if want := uint64(1); acked != want && from.pending == 0 || acked != 0 && from.pending != 0 {
 		c.T.Fatalf("with ACK_EVERY %d a packet was acknowledged %d times, %d after the last that was", c.every, acked, from.pending)
 	}
-	if n := c.takeAll(outs); !complete {
-		c.early += n
+	if packets = c.takeAll(outs); !complete {
+		c.early += packets
 	}
+	return packets
 }
 
 // takeAll takes what left, and tells how many packets of results there were.

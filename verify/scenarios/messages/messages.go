@@ -14,7 +14,7 @@ import (
 func Scenarios() []rig.Scenario {
 	return []rig.Scenario{
 		{Name: "message-cuts", Run: cuts, Needs: rig.ModeI(),
-			Doc: "messages of all lengths, cut by path MTUs and under PSNs of each rank's own: every rank gets the result in cuts and PSNs of its own, acknowledged when it must be"},
+			Doc: "messages of all lengths, cut by path MTUs and under PSNs of each rank's own: every rank gets the result in cuts and PSNs of its own, acknowledged when it must be; with equal cuts each packet leaves with the last that it needs, and none where a message may end"},
 		{Name: "message-release", Run: releases, Needs: rig.ModeI(rig.NeedReleases),
 			Doc: "iterations of two messages with releases: each host gets an empty message when all have acknowledged an iteration, and not before"},
 		{Name: "message-iterations", Run: iterations, Needs: rig.ModeI(rig.NeedReleases, rig.NeedMembers(2), rig.NeedParentPort),
