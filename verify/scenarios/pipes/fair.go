@@ -43,8 +43,26 @@ func fair(t *rig.T) {
 		t.Fatalf("an action waited for %d frames, at most %d may pass", f.frames, fairFrames)
 	}
 	e.Counted("everything sent again", map[inc.Counter]uint64{inc.RxDuplicate: uint64(rounds * 3 * n * len(m))})
+	g.strangers(f)
 	e.OnAccept, e.OnAct = nil, nil
 	crowd(t)
+}
+
+// strangers has one frame or another of nobody, of one beat each, right behind a NAK: they are decided one a cycle, but pass no action.
+func (g group) strangers(f *turns) {
+	const rounds, each = 6, 4
+	for range rounds {
+		for _, c := range g.T.Shuffled(g.Members()) {
+			g.E.Put(g.NAK(c, g.PSN(g.MW()-1)))
+			for range each {
+				g.E.Put(rig.Frame{Port: g.Ends[c].Port, Data: g.T.Words(2)})
+			}
+			g.E.Settle()
+		}
+	}
+	if f.frames > fairFrames && !g.T.OneQueue {
+		g.T.Fatalf("an action waited for %d frames, at most %d may pass", f.frames, fairFrames)
+	}
 }
 
 // crowd has all but one ask over and over for what is in a full pipe, behind which more is complete. So its pipe may be of those that want to send at every

@@ -36,15 +36,16 @@ func (g group) resumesHeldUp() {
 	const most = 80 // answers; so many do not fit into the queues
 	t, e := g.T, g.E
 	m, timeout := g.Members(), shortTimeout(t)
-	c, held := m[len(m)-1], 2*lateness(t)+microseconds(t, timeout)
-	if held > e.Patience()/2 {
-		return // the scoreboard would miss what does not leave
-	}
+	c, held := m[len(m)-1], lateness(t)+microseconds(t, timeout)
 	fit := g.answersThatFit(most)
 	g.Reset()
+	fill := uint64((fit + 4) * (t.Params.Beats(64) + 4))
+	if held+fill > e.Patience() {
+		return // the scoreboard would miss what does not leave
+	}
 	due := g.refuses(c, g.PSN(0))
 	e.SetTimeout(uint16(timeout))
-	wait(e, due-uint64((fit+4)*(t.Params.Beats(128)+16)))
+	wait(e, due-fill)
 	e.SetPauses(dut.Pauses{Ready: 1})
 	for range fit {
 		e.Put(g.Data(m[0], g.PSN(0), nil))
@@ -114,7 +115,7 @@ func (g group) alone() {
 	c, others := m[0], m[1:]
 	seen := watch(e)
 	asks := g.lap(n - 1)
-	due := g.busy(6*g.lap(2*n*len(m))/microseconds(t, 1)+8, seen)
+	due := g.busy(3*g.lap(2*n*len(m))/microseconds(t, 1)+8, seen)
 	for k, at := range []uint64{due - asks, due, due + asks} {
 		wait(e, at)
 		for _, o := range others {
@@ -139,7 +140,7 @@ func (g group) together() {
 	t, e, n := g.T, g.E, g.MW()
 	seen := watch(e)
 	asks := g.lap(n)
-	due := g.busy(6*g.lap(2*n*len(g.Members()))/microseconds(t, 1)+8, seen)
+	due := g.busy(3*g.lap(2*n*len(g.Members()))/microseconds(t, 1)+8, seen)
 	for _, at := range []uint64{due - asks/2, due} {
 		wait(e, at)
 		e.Put(g.NAK(g.Members()[0], g.PSN(0)))

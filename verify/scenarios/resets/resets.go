@@ -192,8 +192,8 @@ func inDecision(e *rig.Engine, count int) {
 		e.Put(f)
 		e.SettleAsIs()
 	})
+	t.Check(e.Reset())
 	for k := range fewResets(t, longest) {
-		t.Check(e.Reset())
 		f = last()
 		e.Put(f)
 		e.StepTo(e.Now() + came.Last - from + uint64(k))
