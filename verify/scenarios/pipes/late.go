@@ -153,7 +153,7 @@ func (g group) together() {
 		if row++; a.action.Kind != inc.ActTimeout {
 			row = 0
 		}
-		if row > inARow {
+		if row > inARow && !t.OneQueue {
 			t.Fatalf("%d time-outs in a row while somebody wanted to send, at most %d may be: %v", row, inARow, *seen)
 		}
 	}
