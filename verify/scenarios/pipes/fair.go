@@ -139,7 +139,7 @@ func (f *turns) look() {
 	was := f.wants
 	f.wants = nil
 	for _, a := range f.e.Reference().Engine().Actions(nil) {
-		if a.Kind == inc.ActSend || a.Kind == inc.ActSendOne {
+		if sends(a) {
 			f.wants = append(f.wants, a)
 		}
 	}
