@@ -110,6 +110,7 @@ type Engine struct {
 	now    Time     // of the call
 	outs   []Out    // what leaves, in Mode III
 	arena  []byte   // the payloads of outs
+	stale  bool     // the frame came in before its group was started
 	due    []Action // taken by Tick
 	spare  group    // what Restore reads, in Mode III
 	queue  []Action // sends to be taken in turn; group.queued says which
@@ -201,6 +202,14 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 		return serialise(e.leaving(e.outs))
 	}
 	return serialise(e.leaving(e.process(at, &p)))
+}
+
+// HandleStale is Handle for a frame that came in before its group was started and is decided later.
+func (e *Engine) HandleStale(now Time, port int, frame []byte, rxErr bool) []Out {
+	e.stale = true
+	outs := e.Handle(now, port, frame, rxErr)
+	e.stale = false
+	return outs
 }
 
 // Step is Handle for a decoded packet: everything of docs/engine.md section 3 but what can be wrong with a frame as

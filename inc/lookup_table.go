@@ -42,7 +42,7 @@ func (e *Engine) lookup(port int, p *roce.Packet) (place, fate) {
 		return place{}, fateDrop
 	}
 	at := place{ei: ei, group: ei / e.params.EPS(), member: ei % e.params.EPS()}
-	if !e.groups[at.group].enabled {
+	if !e.groups[at.group].enabled || e.stale {
 		e.count(DropGroupDisabled)
 		return place{}, fateDrop
 	}

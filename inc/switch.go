@@ -86,6 +86,27 @@ func (s *Switch) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	return []Out{{Port: exit, Frame: frame, Err: rxErr, Bypass: true, Engine: to}}
 }
 
+// HandleStale is Handle for a frame that came in before its group was started and is decided later.
+func (s *Switch) HandleStale(now Time, port int, frame []byte, rxErr bool) []Out {
+	if to := s.Steer(frame); to < len(s.engines) {
+		return s.by(to, s.engines[to].HandleStale(now, port, frame, rxErr))
+	}
+	return s.Handle(now, port, frame, rxErr)
+}
+
+// GroupOf is the group that a frame names, if it is of any; Engines·Groups or more if there is none.
+func (s *Switch) GroupOf(frame []byte) int {
+	p := s.Params()
+	if p.VLAN {
+		frame, _ = untag(frame)
+	}
+	var packet roce.Packet
+	if !parseHeaders(frame, &packet) {
+		return len(s.engines) * p.Groups
+	}
+	return s.named(&packet)*p.Groups + int(packet.DestQP)%p.TableSize()/p.EPS()
+}
+
 // by says which engine something comes from.
 func (s *Switch) by(engine int, outs []Out) []Out {
 	for i := range outs {

@@ -104,6 +104,22 @@ func TestSwitchKeepsEnginesApart(t *testing.T) {
 	assert.Equal(t, []bool{true, false, true, false, false, false}, []bool{s.Enabled(0), s.Enabled(1), s.Enabled(2), s.Enabled(3), s.Enabled(4), s.Enabled(5)})
 }
 
+// TestSwitchStale: what came in before its group was started is dropped when it is decided later, what is nobody's is not.
+func TestSwitchStale(t *testing.T) {
+	t.Parallel()
+	s := someEngines(t)
+	end := install(t, s, 2)[0]
+	ours, nobodys := partOf(end, end.LocalQPN), partOf(end, 0xBB00|8)
+	assert.Equal(t, []int{2, 2, 6, 6}, []int{s.GroupOf(ours), s.GroupOf(nobodys), s.GroupOf(ours[:20]), s.GroupOf(partOf(end, 24))})
+	require.Empty(t, s.HandleStale(0, 0, ours, false))
+	require.Len(t, s.HandleStale(0, 0, nobodys, false), 1)
+	require.Len(t, s.HandleStale(0, 0, ours[:20], false), 1)
+	sum := s.Counters()
+	assert.Equal(t, []uint64{1, 0, 2}, []uint64{sum[DropGroupDisabled], sum[Agg], sum[Bypass]})
+	require.Empty(t, s.Handle(0, 0, ours, false))
+	assert.Equal(t, uint64(1), s.Counters()[Agg])
+}
+
 // TestSwitchRefuses: numbers beyond the last engine, and engines that cannot be.
 func TestSwitchRefuses(t *testing.T) {
 	t.Parallel()

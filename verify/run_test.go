@@ -31,7 +31,7 @@ func TestScenariosOfModeI(t *testing.T) {
 	const modeII = "is about Mode II, the configuration is of Mode I"
 	want := map[string]string{"ecc": "needs ecc"}
 	for _, name := range []string{"ack-reflect", "duplicate-after", "no-double-recycle", "port-troubles", "stale-alias", "gap-nak", "acks-simultaneous", "inner-node", "reduce", "broadcast",
-		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset", "in-band-starts", "in-band-stopped", "starts-held-up", "stops-held-up"} {
+		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset", "in-band-starts", "in-band-stopped", "stops-held-up"} {
 		want[name] = modeII
 	}
 	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-messages", "park-moves", "park-random", "park-ranges", "park-refused", "park-releases", "park-share",
@@ -41,10 +41,12 @@ func TestScenariosOfModeI(t *testing.T) {
 	for _, name := range []string{"interrupts", "priorities", "vlan"} {
 		want[name] = "needs " + name
 	}
-	for _, name := range []string{"in-band-rewritten", "starts-of-all-slots"} {
+	for _, name := range []string{"in-band-rewritten", "starts-held-up", "starts-of-all-slots"} {
 		want[name] = "is about packets, the configuration is of Mode I"
 	}
-	want["pipe-in-band-before"] = "is about Mode III, the configuration is of Mode I"
+	for _, name := range []string{"pipe-in-band-before", "pipe-late"} {
+		want[name] = "is about Mode III, the configuration is of Mode I"
+	}
 	want["message-asks"] = "needs messages of more than 16 of the shortest packets, the configuration has 16"
 	got := map[string]string{}
 	for _, s := range scenarios.All() {

@@ -69,6 +69,11 @@ func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []i
 	return r.eng.Handle(r.time(cycle), port, frame, rxErr)
 }
 
+// HandleStale is Handle for a frame that came in before its group was started and is decided later.
+func (r *Reference) HandleStale(cycle uint64, port int, frame []byte, rxErr bool) []inc.Out {
+	return r.eng.HandleStale(r.time(cycle), port, frame, rxErr)
+}
+
 // Act has an engine of Mode III or I take an action and returns the frames that it causes. The error is inc.ErrAction if the
 // action is not allowed now.
 func (r *Reference) Act(cycle uint64, a inc.Action) ([]inc.Out, error) {

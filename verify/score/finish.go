@@ -26,7 +26,7 @@ func (b *Board) missing() {
 	case b.undecided() > 0:
 		for e := range b.pending {
 			if p := b.pending[e]; len(p) > 0 {
-				differ("%d frames were taken and never decided, the first in cycle %d: %s", len(p), p[0].Last, describe(&p[0]))
+				differ("%d frames were taken and never decided, the first in cycle %d: %s", len(p), p[0].Last, describe(&p[0].Frame))
 			}
 		}
 	case len(sends) > 0:

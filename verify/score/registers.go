@@ -35,26 +35,28 @@ func (b *Board) wrote(reg *contract.Register, value uint32) {
 	}
 }
 
+// mask has the bits of a register's field; none if it has no such field.
+func mask(reg *contract.Register, field string) uint32 {
+	f, _ := reg.Field(field)
+	return f.Mask()
+}
+
 // compare compares what the engine has in a register with the reference.
 func (b *Board) compare(addr, v uint32) {
 	reg, i, ok := b.man.Find(addr)
 	if !ok || reg.Name == "COUNTER" || reg.Name == "IRQ_CAUSE" || reg.Name == "VERSION" || reg.Top != "" && !strings.HasPrefix(reg.Name, "PRIORITY_") { // the reference has no ports of its own
 		return
 	}
-	bits := func(field string) uint32 {
-		f, _ := reg.Field(field) // a field of no bits otherwise
-		return f.Mask()
-	}
-	mask := ^uint32(0)
+	known := ^uint32(0)
 	switch {
-	case reg.Name == "GROUP_STATUS" && v&bits("busy") != 0:
+	case reg.Name == "GROUP_STATUS" && v&mask(reg, "busy") != 0:
 		return
 	case reg.Name == "GROUP_CTRL":
-		mask = bits("enable") // reset clears itself in its own time
+		known = mask(reg, "enable") // reset clears itself in its own time
 	case reg.Name == "ECC_INJECT":
-		mask = 0 // clears itself when a row is written
+		known = 0 // clears itself when a row is written
 	}
-	if w := fail.Must(b.ref.Read(addr)); v&mask != w&mask {
+	if w := fail.Must(b.ref.Read(addr)); v&known != w&known {
 		differ("register %s[%d] reads %#x, expected %#x", reg.Name, i, v, w)
 	}
 }
@@ -85,14 +87,19 @@ func (b *Board) Write(addr, value uint32, strobes uint8) error {
 			}
 			b.resting = false
 		}
+		reg, i, ok := b.man.Find(addr)
+		starts := ok && reg.Name == "GROUP_CTRL" && (!b.ref.Engine().Enabled(i) || value&mask(reg, "reset") != 0)
 		err := b.ref.Write(addr, value, strobes)
+		if starts && b.ref.Engine().Enabled(i) {
+			b.started(i)
+		}
 		if err != nil && !errors.Is(err, dut.ErrRefused) {
 			fail.On(err)
 		}
 		if (err != nil) != (refused != nil) {
 			differ("a write of %#x to address %#x, strobes %04b: the engine says %v, expected %v", value, addr, strobes, refused, err)
 		}
-		if reg, _, ok := b.man.Find(addr); refused == nil && ok {
+		if refused == nil && ok {
 			b.wrote(reg, value)
 		}
 		b.collect()
@@ -101,4 +108,13 @@ func (b *Board) Write(addr, value uint32, strobes uint8) error {
 		return err
 	}
 	return refused
+}
+
+// started has the frames of a group that came in before it was started be dropped, however late they are decided.
+func (b *Board) started(group int) {
+	for _, frames := range b.pending {
+		for i := range frames {
+			frames[i].stale = frames[i].stale || b.ref.Engine().GroupOf(frames[i].Data) == group
+		}
+	}
 }

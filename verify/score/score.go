@@ -47,12 +47,12 @@ type Board struct {
 	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action)
 
-	pending [inc.MaxEngines][]dut.Frame // accepted and not yet decided, in Mode III or held up, by engine
-	acts    []dut.Act                   // reported, waiting for frames not accepted yet
-	early   []dut.Frame                 // left, before the report that explains them
-	wants   []inc.Action                // scratch
-	resting bool                        // no action was due, and nothing has changed since
-	held    bool                        // no port takes anything from an engine that does not report what it decides
+	pending [inc.MaxEngines][]pending // accepted and not yet decided, in Mode III or held up, by engine
+	acts    []dut.Act                 // reported, waiting for frames not accepted yet
+	early   []dut.Frame               // left, before the report that explains them
+	wants   []inc.Action              // scratch
+	resting bool                      // no action was due, and nothing has changed since
+	held    bool                      // no port takes anything from an engine that does not report what it decides
 
 	waiting map[uint32]int // frames offered and not accepted, by destination QPN
 	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
@@ -67,6 +67,12 @@ type Board struct {
 	injected, doubled bool
 	// uncertain: causes of interrupts were cleared while frames were inside.
 	uncertain bool
+}
+
+// pending is a frame that was accepted and is not decided.
+type pending struct {
+	dut.Frame
+	stale bool // its group was started since
 }
 
 // logBytes bounds a Board's log of frames; the oldest are dropped first.
@@ -112,7 +118,7 @@ func differ(format string, args ...any) {
 func (b *Board) pipes() bool { return b.man.Params.Pipes() }
 
 func (b *Board) forget() {
-	b.pending, b.acts, b.early, b.resting = [inc.MaxEngines][]dut.Frame{}, nil, nil, false
+	b.pending, b.acts, b.early, b.resting = [inc.MaxEngines][]pending{}, nil, nil, false
 	b.ports = make([]port, b.man.Params.Ports)
 	lines := b.lines() * b.man.Params.PriorityCount()
 	for i := range b.ports {
@@ -173,9 +179,9 @@ func (b *Board) collect() {
 		b.longest = max(b.longest, len(a.Data))
 		b.record(Recorded{Frame: a})
 		if to := b.ref.Engine().Steer(a.Data); (b.pipes() || b.held) && to < b.ref.Engine().Engines() {
-			b.pending[to] = append(b.pending[to], a)
+			b.pending[to] = append(b.pending[to], pending{Frame: a})
 		} else {
-			b.accept(a, a.Last)
+			b.accept(pending{Frame: a}, a.Last)
 		}
 	}
 	b.decide()
@@ -204,15 +210,19 @@ func (b *Board) record(r Recorded) {
 }
 
 // accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
-func (b *Board) accept(a dut.Frame, at uint64) {
+func (b *Board) accept(a pending, at uint64) {
 	b.frames++
+	handle := b.ref.Handle
+	if a.stale {
+		handle = b.ref.HandleStale
+	}
 	var packet *roce.Packet
 	var saw *inc.Sight
 	if p, err := a.Packet(); err == nil {
 		packet, saw = p, b.sight(p)
 	}
 	before := b.ref.Engine().Counters()
-	b.expect(b.ref.Handle(at, a.Port, a.Data, a.Err))
+	b.expect(handle(at, a.Port, a.Data, a.Err))
 	after := b.ref.Engine().Counters()
 	var changed []inc.Counter
 	for c := range b.ref.Engine().Params().Counters() {
@@ -222,7 +232,7 @@ func (b *Board) accept(a dut.Frame, at uint64) {
 	}
 	b.cover(packet, changed, saw)
 	if b.OnAccept != nil {
-		b.OnAccept(a, changed)
+		b.OnAccept(a.Frame, changed)
 	}
 }
 

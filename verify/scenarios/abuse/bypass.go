@@ -46,6 +46,9 @@ func bypass(t *rig.T) {
 	withoutGaps(g)
 	amongCopies(g)
 	behindPayload(e)
+	if t.Pipes() && !t.Messages() && !t.OneQueue && rig.NeedBare(t.Params) == "" {
+		shortest(t)
+	}
 }
 
 // strangers are frames that are not the engine's, and how many were sent.
@@ -272,4 +275,55 @@ func behindPayload(e *rig.Engine) {
 		t.Fatalf("%d frames left, expected %d", len(outs), want)
 	}
 	e.SetPauses(dut.Pauses{})
+}
+
+// shortest has strangers of one beat come in behind contributions of the longest whose results wait for one another: from its decision on, which a Mode III
+// engine tells, each waits for the copy that leaves, and for one that began meanwhile, and no longer.
+func shortest(t *rig.T) {
+	const most = 2 // copies
+	g := t.Star()
+	e, m := g.E, g.Members()
+	last := m[len(m)-1]
+	e.Mute = true
+	for k := range g.MW() {
+		for _, c := range m[:len(m)-1] {
+			e.Put(g.Data(c, g.PSN(k), g.Noise(t.Params.MTUBytes)))
+		}
+	}
+	e.SettleAsIs()
+	for k := range g.MW() {
+		e.Put(g.Data(last, g.PSN(k), g.Noise(t.Params.MTUBytes)), rig.Frame{Port: g.Ends[last].Port, Data: t.Words(2)})
+	}
+	var decided []uint64
+	e.OnAccept = func(_ dut.Frame, changed []inc.Counter) {
+		if slices.Contains(changed, inc.Bypass) {
+			decided = append(decided, e.Now())
+		}
+	}
+	for end := e.Now() + uint64(g.MW()*(len(m)+2)*(t.MTUBeats()+32)); e.Now() < end; {
+		e.StepTo(e.Now() + 1)
+	}
+	e.OnAccept = nil
+	copies, left := []uint64{}, 0
+	for _, o := range e.SettleAsIs() {
+		if len(o.Data) > t.Params.MTUBytes {
+			copies = append(copies, o.First)
+			continue
+		}
+		if len(o.Data) > 8 {
+			continue // an answer
+		}
+		waited := 0
+		for _, first := range copies {
+			if first > decided[left] && first < o.First {
+				waited++
+			}
+		}
+		if left++; waited > most {
+			t.Fatalf("stranger %d, decided in cycle %d, left in cycle %d, behind %d copies that began meanwhile", left, decided[left-1], o.First, waited)
+		}
+	}
+	if left != g.MW() {
+		t.Fatalf("%d strangers left, expected %d", left, g.MW())
+	}
 }

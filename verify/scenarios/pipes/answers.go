@@ -111,5 +111,22 @@ func nak(t *rig.T) {
 	}
 	g.Send(g.NAK(c, g.PSN(n))).As("NAK of the next PSN, which acknowledges all").Expect()
 	g.E.Counted("NAKs", map[inc.Counter]uint64{inc.RxNak: 3, inc.TxRetransmit: uint64(2 * (n - from)), inc.Wipe: uint64(2 * n)})
-	g.collective(g.PSN(n), m...)
+	g.roundTrip(g.PSN(n))
+	for i, k := range []int{0, 1, n / 2, n - 1} {
+		g.takenBack(c, g.PSN(n+1+i*n), min(k, n-1))
+	}
+}
+
+// takenBack has endpoint c ask for all of a full pipe and, right behind that, acknowledge its number k: no more than the rest is sent again.
+func (g group) takenBack(c int, first roce.PSN, k int) {
+	m, last := g.Members(), first.Add(g.MW()-1)
+	for psn := first; psn != last.Next(); psn = psn.Next() {
+		g.collective(psn, m...)
+	}
+	g.Acknowledge(last, rig.AllBut(m, c)...)
+	g.E.Put(g.NAK(c, first), g.Ack(c, first.Add(k)))
+	g.E.SettleAsIs()
+	if k < g.MW()-1 {
+		g.Acknowledge(last, c)
+	}
 }

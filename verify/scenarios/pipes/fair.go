@@ -43,6 +43,51 @@ func fair(t *rig.T) {
 		t.Fatalf("an action waited for %d frames, at most %d may pass", f.frames, fairFrames)
 	}
 	e.Counted("everything sent again", map[inc.Counter]uint64{inc.RxDuplicate: uint64(rounds * 3 * n * len(m))})
+	if !t.Messages() {
+		g.strangers(f)
+	}
+	e.OnAccept, e.OnAct = nil, nil
+	crowd(t)
+}
+
+// strangers has one frame or another of nobody, of one beat each, right behind a NAK: they are decided one a cycle, but pass no action.
+func (g group) strangers(f *turns) {
+	const rounds, each = 6, 4
+	for range rounds {
+		for _, c := range g.T.Shuffled(g.Members()) {
+			g.E.Put(g.NAK(c, g.PSN(g.MW()-1)))
+			for range each {
+				g.E.Put(rig.Frame{Port: g.Ends[c].Port, Data: g.T.Words(2)})
+			}
+			g.E.Settle()
+		}
+	}
+	if f.frames > fairFrames && !g.T.OneQueue {
+		g.T.Fatalf("an action waited for %d frames of nobody, at most %d may pass", f.frames, fairFrames)
+	}
+}
+
+// crowd has all but one ask over and over for what is in a full pipe, behind which more is complete. So its pipe may be of those that want to send at every
+// turn, as somebody keeps up, and is found to have no room.
+func crowd(t *rig.T) {
+	const rounds = 120
+	g := star(t)
+	m, n := g.Members(), g.MW()
+	results := g.fillBoth()
+	watchTurns(g.E)
+	for range rounds {
+		for _, c := range m[1:] {
+			g.E.Put(g.NAK(c, g.PSN(0)))
+		}
+	}
+	g.E.Settle()
+	g.E.OnAccept, g.E.OnAct = nil, nil
+	g.Acknowledge(g.PSN(n-1), m[1:]...)
+	var rest []rig.Want
+	for k := n; k < 2*n; k++ {
+		rest = append(rest, rig.Copies(rig.DataTo(0, g.PSN(k), results[k]), m...)...)
+	}
+	g.Send(g.Ack(m[0], g.PSN(n-1))).As("the last ACK").Expect(rest...)
 }
 
 // turns watches the order of what an engine decides: who wants to send waits for no more actions than others want to take.
@@ -94,7 +139,7 @@ func (f *turns) look() {
 	was := f.wants
 	f.wants = nil
 	for _, a := range f.e.Reference().Engine().Actions(nil) {
-		if a.Kind == inc.ActSend || a.Kind == inc.ActSendOne {
+		if sends(a) {
 			f.wants = append(f.wants, a)
 		}
 	}

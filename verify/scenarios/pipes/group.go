@@ -92,7 +92,7 @@ func (h history) ofGroup(index int) history {
 // lastSend is the cycle in which the last send was decided.
 func (h history) lastSend() uint64 {
 	for _, a := range slices.Backward(h) {
-		if a.action.Kind == inc.ActSend || a.action.Kind == inc.ActSendOne {
+		if sends(a.action) {
 			return a.at
 		}
 	}

@@ -177,6 +177,9 @@ func inDecision(e *rig.Engine, count int) {
 	last := func() rig.Frame { // all others have come
 		g := programmed(e, count, false)[0]
 		m := g.Members()
+		damaged := g.Data(m[0], g.Start(), g.Noise(8))
+		damaged.Data = damaged.Data[:len(damaged.Data)-1]
+		e.Put(damaged) // what was found of a frame before the reset is not for it
 		for _, c := range m[1:] {
 			e.Put(g.Data(c, g.Start(), nil))
 		}
@@ -189,8 +192,8 @@ func inDecision(e *rig.Engine, count int) {
 		e.Put(f)
 		e.SettleAsIs()
 	})
+	t.Check(e.Reset())
 	for k := range fewResets(t, longest) {
-		t.Check(e.Reset())
 		f = last()
 		e.Put(f)
 		e.StepTo(e.Now() + came.Last - from + uint64(k))

@@ -20,7 +20,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
 		{Name: "starts-among-traffic", Run: startsAmongTraffic, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(8)),
 			Doc: "a group is started over and over while another's data and ACKs, or frames without a pause, come in at all ports: neither waits for long, and both work"},
-		{Name: "starts-held-up", Run: startsHeldUp, Needs: rig.ModeII(rig.NeedBare, rig.NeedGroups(2)),
+		{Name: "starts-held-up", Run: startsHeldUp, Needs: rig.All(rig.NeedPackets, rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is started while no port takes anything and data for it waits: what came in before the start is dropped, however late"},
 		{Name: "stops-held-up", Run: stopsHeldUp, Needs: rig.ModeII(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},

@@ -122,9 +122,10 @@ func startsWithoutPause(g *rig.Group) {
 	g.CompleteFrom(0, 2)
 }
 
-// startsHeldUp starts a group while no port takes anything and data for it waits that came in before: it is dropped, however long it waits.
+// startsHeldUp starts a group while no port takes anything and data for it waits that came in before: it is dropped, however long it waits. In Mode III
+// nothing is set while a frame waits for room, so that the start goes on among those ahead of the data, as they are answered.
 func startsHeldUp(t *rig.T) {
-	const rounds, most, wait = 4, 8, 1000
+	const rounds, most, more, wait = 4, 8, 4, 1000
 	e := t.Engine()
 	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
 	busy.Complete(busy.PSN(0))
@@ -133,6 +134,7 @@ func startsHeldUp(t *rig.T) {
 			again.Disable()
 			e.SetPauses(dut.Pauses{Ready: 1})
 			holdUp(busy)
+			e.Put(slices.Repeat([]rig.Frame{busy.Data(busy.Members()[0], busy.PSN(0), nil)}, round*more)...)
 			for _, c := range again.Members()[:min(len(again.Members()), most)] {
 				e.Put(again.Data(c, again.PSN(0), again.Noise(16)))
 			}
