@@ -46,6 +46,8 @@ type Board struct {
 	OnAccept func(a dut.Frame, changed []inc.Counter)
 	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action)
+	// Decided is the cycle of the frame that OnAccept is called with: in which it was decided, if the engine reports that, else of its last beat.
+	Decided uint64
 
 	pending [inc.MaxEngines][]pending // accepted and not yet decided, in Mode III or held up, by engine
 	acts    []dut.Act                 // reported, waiting for frames not accepted yet
@@ -212,6 +214,7 @@ func (b *Board) record(r Recorded) {
 // accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
 func (b *Board) accept(a pending, at uint64) {
 	b.frames++
+	b.Decided = at
 	handle := b.ref.Handle
 	if a.stale {
 		handle = b.ref.HandleStale

@@ -171,6 +171,50 @@ func startsBeside(t *rig.T) {
 	}
 }
 
+// startsAtOpenings starts an in-band group over and over when another opens a range, in Mode III: no number of its ranges of before is left.
+func startsAtOpenings(t *rig.T) {
+	const rounds, spread = 16, 48
+	e := t.Engine()
+	e.Mute = true
+	var both []*group
+	for i := range 2 {
+		g := &group{Group: e.Group(i, 2, t.Params.Members, false, rig.WithInBand())}
+		g.restart()
+		both = append(both, g)
+	}
+	opens, again := both[0], both[1]
+	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	for round := range rounds {
+		t.In(fmt.Sprintf("round %d", round), func() {
+			for range 2 { // four ranges, so that the next is the engine's number 0 again, with numbers that differ from one wire to the next
+				again.carry(again.anyKind(inc.CollectiveReduce, t.Rand.IntN(t.Params.Members), 1))
+				again.carry(again.anyKind(inc.CollectiveBroadcast, t.Rand.IntN(t.Params.Members), 1))
+			}
+			again.carry(again.anyKind(inc.CollectiveAllReduce, 0, 1))
+			s := opens.enter(opens.anyKind(inc.CollectiveAllReduce, 0, 0))
+			p := s.plan(0)
+			first := opens.frame(p, s.contributors[0])
+			if round%2 == 0 {
+				e.Put(first)
+				e.StepTo(e.Now() + uint64(t.Rand.IntN(spread)))
+				e.Write("GROUP_CTRL", again.Index, start)
+			} else {
+				e.Write("GROUP_CTRL", again.Index, start)
+				e.StepTo(e.Now() + uint64(t.Rand.IntN(spread)))
+				e.Put(first)
+			}
+			e.Settle()
+			if _, err := e.Ctl.Enable(again.Index); err != nil { // which waits until it has started
+				t.Fatalf("start: %v", err)
+			}
+			again.restart()
+			s.complete(p, s.contributors[1:]...)
+			opens.acknowledge(p, s.hearers()...)
+			again.carry(again.anyKind(inc.CollectiveAllReduce, 0, 1))
+		})
+	}
+}
+
 // carry carries out a range, all of it acknowledged.
 func (g *group) carry(c inc.Control) {
 	if g.T.Pipes() {

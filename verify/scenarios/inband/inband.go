@@ -26,6 +26,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "collectives of every kind on one set of connections: every number on every wire, and controls that come too early wait"},
 		{Name: "pipe-in-band-before", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: pipedBefore,
 			Doc: "data and answers of the range before the current one: what was taken is acknowledged, what contradicts it is dropped"},
+		{Name: "pipe-in-band-starts", Needs: rig.ModeIII(rig.NeedGroups(2), rig.NeedInBand(2), rig.NeedSlots(8)), Run: startsAtOpenings,
+			Doc: "a group is started over and over when another opens a range: no number of its earlier ranges is left"},
 		{Name: "in-band-rewritten", Needs: rig.All(rig.NeedPackets, rig.NeedInBand(2)), Run: rewritten,
 			Doc: "the registers of a stopped group are written once more with what they hold, in random order: its ranges are as before, whoever of all ranks is the root"},
 		{Name: "in-band-stopped", Needs: rig.ModeII(rig.NeedBare, rig.NeedInBand(2)), Run: stopped,

@@ -79,7 +79,14 @@ func (g *group) tooEarly(next inc.Control) {
 	order := g.T.Shuffled(s.hearers())
 	g.acknowledge(p, order[1:]...)
 	c := g.rangeOf(next).senders()[0]
-	g.Send(g.controlFrame(c, g.in[c], next)).As("a control before all is acknowledged").Expect(rig.AETHTo(c, g.in[c], roce.RNRSyndrome|1))
+	refused := []rig.Want{rig.AETHTo(c, g.in[c], roce.RNRSyndrome|1)}
+	if ctrl := (inc.PipeCtrl{RNRTimer: 1, RNR: true, CNP: g.T.Rand.IntN(2) == 0}); !g.T.Messages() {
+		g.T.Check(g.E.Ctl.SetPipes(ctrl, rig.LongTimeout))
+		if ctrl.CNP && g.Ends[c].Host {
+			refused = append(refused, rig.CNPTo(c, g.in[c]))
+		}
+	}
+	g.Send(g.controlFrame(c, g.in[c], next)).As("a control before all is acknowledged").Expect(refused...)
 	g.acknowledge(p, order[0])
 }
 
@@ -181,8 +188,8 @@ func (g *group) overAtOnce() {
 	g.pass(g.anyKind(inc.CollectiveAllReduce, 0, 1))
 }
 
-// nextAtOnce has the last ACKs of a range and the next control wait right behind each other, after more answers than the queues keep while no port takes
-// anything: the control opens its range all the same.
+// nextAtOnce has the last ACKs of a range, data of no range and the next control wait right behind each other, after more answers than the queues keep while no
+// port takes anything: the control opens its range all the same.
 func (g *group) nextAtOnce() {
 	const answers = 40
 	t, e := g.T, g.E
@@ -199,7 +206,8 @@ func (g *group) nextAtOnce() {
 		}
 		s = g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
 		p, order := s.plan(0), t.Shuffled(s.contributors)
-		e.Put(g.frame(p, order[0]))
+		astray := g.Data(order[0], p.in[order[0]], g.Noise(8)) // a control must be there
+		e.Put(astray, g.frame(p, order[0]))
 		e.StepTo(from + uint64(2*answers*t.Params.Beats(len(old.Data))))
 		e.SetPauses(dut.Pauses{})
 		e.Settle()

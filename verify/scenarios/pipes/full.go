@@ -4,6 +4,7 @@ package pipes
 
 import (
 	"fmt"
+	"math/bits"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -121,4 +122,29 @@ func settings(t *rig.T) {
 			g.Send(g.Data(c, end, nil)).As("beyond both pipes").Expect(refusalTo(c, end))
 		})
 	}
+	t.In("the ring of all slots", func() { aroundTheEnd(t) })
+}
+
+// aroundTheEnd fills the pipes of a root that has all the slots there are, for pipes of one less than half of them. Once the first half has been acknowledged, what comes
+// lies behind the end of the ring, and leaves as it is.
+func aroundTheEnd(t *rig.T) {
+	const most = 5
+	g := group{t.PipeEngine(rig.LongTimeout).MakeGroup(0, 1, t.Params.Members, false)}
+	g.Set.Log2N = min(bits.Len(uint(t.Params.Slots()/g.Units()))-1, most)
+	g.Set.PipeSlots = max(1<<g.Set.Log2N>>1-1, 1)
+	g.Program()
+	m, n, results := g.Members(), g.MW(), g.fillBoth()
+	acknowledged := func(k int) { // and the next pipe leaves
+		g.Acknowledge(g.PSN(k*n-1), m[1:]...)
+		var want []rig.Want
+		for i := range n {
+			want = append(want, rig.Copies(rig.DataTo(0, g.PSN(k*n+i), results[k*n+i]), m...)...)
+		}
+		g.Send(g.Ack(m[0], g.PSN(k*n-1))).As("the last ACK").Expect(want...)
+	}
+	acknowledged(1)
+	for i := range n {
+		results = append(results, g.collective(g.PSN(2*n+i)))
+	}
+	acknowledged(2)
 }

@@ -9,20 +9,26 @@ import (
 	"incforge/verify/rig"
 )
 
+// mostAnswers do not fit into the queues.
+const mostAnswers = 40
+
 // heldUp has frames wait behind answers that no port takes, more and more of them.
 func heldUp(t *rig.T) {
-	const (
-		most   = 40 // answers; so many do not fit into the queues
-		spread = 64 // cycles
-	)
-	for fill := range most {
+	const spread = 64 // cycles
+	for fill := range mostAnswers {
 		star(t).behindStranger(fill)
+	}
+	if rig.NeedGroups(2)(t.Params) == "" {
+		p := twoGroups(t)
+		fit := p.a.answersThatFit(mostAnswers)
+		p.a.Reset()
+		p.paddedBehindDamaged(fit)
 	}
 	g := star(t)
 	if g.MW() < 3 || len(g.Members()) < 3 {
 		return
 	}
-	fit := g.answersThatFit(most)
+	fit := g.answersThatFit(mostAnswers)
 	for after := range uint64(spread) {
 		g.Reset()
 		g.besideDamaged(fit, after)
@@ -94,4 +100,28 @@ func (g group) besideDamaged(fill int, after uint64) {
 	g.release()
 	g.contribute(now, m[2:], m...)
 	g.contribute(next, m[2:], m...)
+}
+
+// paddedBehindDamaged has the last contribution to a PSN wait for room for its answer, and turn out damaged. Right behind it waits another group's data with
+// a pad count, ahead of what its sender owes: the NAK has none.
+func (p pair) paddedBehindDamaged(fill int) {
+	g, b := p.a, p.b
+	m, n, e := g.Members(), b.MW(), g.E
+	g.roundTrip(g.PSN(0))
+	r := g.Round(g.PSN(1), 8).Draw(m...)
+	for _, c := range m[1:] {
+		e.Put(r.Frame(c), b.Data(c, b.PSN(n), nil))
+	}
+	e.SettleAsIs()
+	damaged := r.Frame(m[0])
+	damaged.Data = damaged.Data[:len(damaged.Data)-1]
+	e.SetPauses(dut.Pauses{Ready: 1})
+	for range fill {
+		e.Put(g.Data(m[0], g.PSN(0), nil))
+	}
+	g.soak(fill)
+	e.Put(damaged, b.Data(m[0], b.PSN(n+1), g.Noise(8)[:5]))
+	g.soak(2)
+	g.release()
+	g.contribute(r, m[:1], m...)
 }

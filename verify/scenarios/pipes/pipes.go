@@ -43,6 +43,10 @@ func Scenarios() []rig.Scenario {
 			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},
 		{Name: "pipe-held-up", Run: heldUp, Needs: rig.Pipes(rig.NeedBare, rig.NeedMembers(2)),
 			Doc: "frames wait behind answers that no port takes: data behind a stranger that looks like it, and beside a damaged contribution"},
+		{Name: "pipe-pace", Run: pace, Needs: rig.ModeIII(rig.NeedBare),
+			Doc: "cycles that are promised: from a result to its send, from one waiting frame to the next, sends while a frame comes in, frames between two sends"},
+		{Name: "pipe-beside", Run: beside, Needs: rig.ModeIII(rig.NeedGroups(2)),
+			Doc: "a group sends again and again while another's ACKs, the data that they make room for, and its starts come in"},
 		{Name: "pipe-settings", Run: settings, Needs: rig.Pipes(),
 			Doc: "pipes of sizes that fit work as sized; a group with a size that does not fit stays disabled"},
 	}

@@ -19,6 +19,27 @@ func inner(t *rig.T) {
 			inc.DownData: uint64(3 * (2*n + 4)), inc.DropFull: 9, inc.TxResult: uint64(3 * n), inc.TxFanout: uint64(3 * n * (len(m) + 1)),
 			inc.Wipe: uint64(6 * n)})
 	}
+	under(t.PipeEngine(rig.LongTimeout)).parentBehind()
+}
+
+// parentBehind has a result complete while the parent, who has asked for all before it, gets that first: it follows.
+func (g group) parentBehind() {
+	m, n := g.Members(), g.MW()
+	if n < 3 {
+		return
+	}
+	for k := range n - 1 {
+		g.collective(g.PSN(k), g.Parent)
+	}
+	r := g.Round(g.PSN(n-1), 16).Draw(m...)
+	for _, c := range m[1:] {
+		g.E.Put(r.Frame(c))
+	}
+	g.E.Settle()
+	g.E.Put(g.NAK(g.Parent, g.PSN(0)), r.Frame(m[0]))
+	g.E.Settle()
+	g.Acknowledge(g.PSN(n-1), g.Parent)
+	g.E.Counted("a parent that lags", map[inc.Counter]uint64{inc.TxResult: uint64(n), inc.Wipe: uint64(n)})
 }
 
 // innerLap fills both pipes, both empty before, with the PSNs from number first on.
