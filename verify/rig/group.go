@@ -166,6 +166,15 @@ func WithInBand() GroupOption {
 	}
 }
 
+// WithBystander gives a group one endpoint more, which neither contributes nor hears, and whose acknowledgements and CNPs count all the same.
+func WithBystander() GroupOption {
+	return func(g *Group) {
+		c := len(g.Ends)
+		g.Ends = append(g.Ends, g.T.newEndpoint(g.Index, c, true))
+		g.Set.AckMask |= 1 << c
+	}
+}
+
 // WithRanks says how many ranks contribute to a result over all switches, and what makes their sums exact together.
 func WithRanks(n int, salt uint64) GroupOption {
 	return func(g *Group) { g.ranks, g.salt = n, salt }

@@ -24,7 +24,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "frames with the tag of their endpoint are taken; with none, another, one too many or a priority that is not its own they are dropped under that name " +
 				"and change nothing; what is not the engine's leaves with its tags"},
 		{Name: "bypass", Run: bypass,
-			Doc: "frames that are not the engine's leave unchanged and in order, and share the output fairly with the engine's own"},
+			Doc: "frames that are not the engine's leave unchanged and in order, those of one beat in nearly every cycle, and share the output fairly with the engine's own"},
 		{Name: "registers", Run: registers,
 			Doc: "every register has its reset value, reads back what is written under its mask, and is reset in the middle of traffic"},
 		{Name: "registers-random", Run: registersRandom, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(16)),

@@ -44,6 +44,7 @@ func bypass(t *rig.T) {
 	t.Check(e.Ctl.SetOptions(true, false))
 	fairness(g)
 	withoutGaps(g)
+	ofOneBeat(g)
 	amongCopies(g)
 	behindPayload(e)
 	if t.Pipes() && !t.Messages() && !t.OneQueue && rig.NeedBare(t.Params) == "" {
@@ -200,6 +201,26 @@ func withoutGaps(g *rig.Group) {
 				t.Fatalf("%d frames left, expected %d", len(outs), frames)
 			}
 		}
+	}
+}
+
+// ofOneBeat has strangers of one beat come in without a pause: each takes one cycle of the decision, so one leaves in nearly every cycle.
+func ofOneBeat(g *rig.Group) {
+	const frames, most = 120, 136
+	t, e := g.T, g.E
+	if t.OneQueue || rig.NeedBare(t.Params) != "" {
+		return
+	}
+	e.SetPauses(dut.Pauses{})
+	for range frames {
+		e.Put(rig.Frame{Port: g.Ends[0].Port, Data: t.Words(2)})
+	}
+	outs := e.SettleAsIs()
+	if len(outs) != frames {
+		t.Fatalf("%d frames of a beat left, expected %d", len(outs), frames)
+	}
+	if took := outs[frames-1].Last - outs[0].First; took >= most {
+		t.Fatalf("%d frames of a beat left within %d cycles, expected fewer than %d", frames, took, most)
 	}
 }
 

@@ -39,7 +39,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "ecn-cnp", Run: congestion,
 			Doc: "A congestion mark on a contribution marks the result; CNPs come back; immediates that differ are counted, the first one leaves."},
 		{Name: "inner-node", Needs: rig.ModeII(), Run: innerNode,
-			Doc: "A node with a parent sends results up and the parent's data down to its children, and a repetition by a child climbs too."},
+			Doc: "A node with a parent sends results up and the parent's data down to its children, and a repetition by a child climbs too; of what nobody hears nothing leaves."},
 		{Name: "held-up", Run: heldUp, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),
 			Doc: "no port takes anything while more is answered and sent again than the engine can keep: all of it leaves once it may"},
 		{Name: "held-up-damaged", Run: heldUpDamaged, Needs: rig.All(rig.NeedBare, rig.NeedSlots(8)),

@@ -28,6 +28,27 @@ func inBand(t *rig.T) {
 			}
 		}
 	}
+	besideRange(t)
+}
+
+// besideRange has the last endpoint send CNPs, of which all that it may do is that: in a range of an AllReduce it gets them back, in others they have
+// no role.
+func besideRange(t *rig.T) {
+	g := newGroup(t, false, rig.WithBystander())
+	last := len(g.Ends) - 1
+	for _, collective := range []uint8{inc.CollectiveAllReduce, inc.CollectiveBroadcast, inc.CollectiveBarrier, inc.CollectiveReduce} {
+		s := g.enter(g.anyKind(collective, 0, 1))
+		s.next(0)
+		psn := roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+		cnp := g.Send(g.CNP(last, psn)).As("%v, a CNP of one that has no part in it", s)
+		if collective == inc.CollectiveReduce || collective == inc.CollectiveBroadcast {
+			cnp.Dropped(inc.DropWrongRole)
+		} else {
+			cnp.Expect(rig.CNPTo(last, psn))
+		}
+		s.next(8)
+		s.acknowledge()
+	}
 }
 
 // mixture is ranges of every collective, short ones and some longer than the ring of slots, then anything.
