@@ -19,12 +19,13 @@ import (
 	"incforge/verify/scenarios/oneway"
 	"incforge/verify/scenarios/parking"
 	"incforge/verify/scenarios/pipes"
+	"incforge/verify/scenarios/registers"
 	"incforge/verify/scenarios/resets"
 )
 
 // All lists every scenario in the order in which they are run.
 func All() []rig.Scenario {
-	return slices.Concat(allreduce.Scenarios(), arithmetic.Scenarios(), oneway.Scenarios(), inband.Scenarios(), abuse.Scenarios(), resets.Scenarios(),
+	return slices.Concat(allreduce.Scenarios(), arithmetic.Scenarios(), oneway.Scenarios(), inband.Scenarios(), abuse.Scenarios(), registers.Scenarios(), resets.Scenarios(),
 		hosts.Scenarios(), pipes.Scenarios(), messages.Scenarios(), parking.Scenarios())
 }
 

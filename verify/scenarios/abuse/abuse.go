@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package abuse has the scenarios of what an engine must survive: damaged and foreign frames, wrong settings, registers written at random.
+// Package abuse has the scenarios of what an engine must survive: damaged and foreign frames, at random and one by one, and ports in trouble.
 package abuse
 
 import (
@@ -25,10 +25,6 @@ func Scenarios() []rig.Scenario {
 				"and change nothing; what is not the engine's leaves with its tags"},
 		{Name: "bypass", Run: bypass,
 			Doc: "frames that are not the engine's leave unchanged and in order, those of one beat in nearly every cycle, and share the output fairly with the engine's own"},
-		{Name: "registers", Run: registers,
-			Doc: "every register has its reset value, reads back what is written under its mask, and is reset in the middle of traffic"},
-		{Name: "registers-random", Run: registersRandom, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(16)),
-			Doc: "registers written at random, any address, value and strobes: one group stays exact, and nobody without a part is sent anything"},
 		{Name: "interrupts", Run: interrupts, Needs: needInterrupts,
 			Doc: "what can happen to an engine sets its cause alone, and raises the line while it is set and enabled"},
 		{Name: "priorities", Run: priorities, Needs: needPriorities,
@@ -37,8 +33,6 @@ func Scenarios() []rig.Scenario {
 			Doc: "frames wait at all ports at once: a port that waits is served after at most one frame of each other port"},
 		{Name: "port-troubles", Run: portTroubles, Needs: rig.ModeII(needQueues),
 			Doc: "one port has errors in every frame, frames too long, a frame that stops, a clock that stands still: the others' group is not held up"},
-		{Name: "control", Run: control,
-			Doc: "a group gets random settings while others carry traffic: it works with legal ones and stays disabled with illegal ones"},
 		{Name: "random", Run: random,
 			Doc: "contributions, duplicates, gaps, overruns and ACKs in bursts on all ports: the engine does as the reference"},
 		{Name: "mutate", Run: mutate,
