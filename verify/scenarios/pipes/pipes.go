@@ -38,7 +38,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "pipe-fair", Run: fair, Needs: rig.Pipes(rig.NeedOneWidth),
 			Doc: "everybody wants a full pipe again while frames come at full rate: frames and sends take turns, and so do the endpoints"},
 		{Name: "pipe-reset", Run: reset, Needs: rig.Pipes(rig.NeedClock, rig.NeedGroups(2)),
-			Doc: "a group is stopped or started with packets unacknowledged: nothing more comes of them, and another group's timers go on"},
+			Doc: "a group is stopped or started with packets unacknowledged: nothing more comes of them, and another group's timers go on; one starts while another sends without a pause"},
 		{Name: "pipe-stopped", Run: stopped, Needs: rig.Pipes(rig.NeedBare, rig.NeedGroups(2)),
 			Doc: "a group is stopped while no port takes anything: its frames that wait are dropped, another group's among them are answered"},
 		{Name: "pipe-held-up", Run: heldUp, Needs: rig.Pipes(rig.NeedBare, rig.NeedMembers(2)),
