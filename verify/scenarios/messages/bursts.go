@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"incforge/contract"
+	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
@@ -91,6 +92,7 @@ func (c *Cutter) longMessage(big, back int) {
 
 // flood has all ranks send as many messages as a pool takes while nothing leaves, and then all of it.
 func flood(t *rig.T) {
+	t.In("the first packet of one more", func() { begun(t) })
 	g := t.Engine().MakeGroup(0, 1, t.Params.Members, false)
 	g.DrawConnections()
 	g.Program()
@@ -115,5 +117,41 @@ func flood(t *rig.T) {
 		g.E.SetPauses(dut.Pauses{})
 		c.takeAll(g.E.Settle())
 		c.complete()
+	}
+}
+
+// begun has a rank that is alone answer RNR NAK, and send a message and the first packet of one more while it waits: all of that is sent to it then,
+// one behind the other, though it acknowledges nothing.
+func begun(t *rig.T) {
+	e := t.PipeEngine(rig.LongTimeout)
+	g := e.MakeGroup(0, 1, 1, false, rig.WithPathMTU(t.Params.LeastPathMTU()))
+	packets := min(g.Whole(t.Params.MessageBytes)/g.Ends[0].PathMTU, 8)
+	if packets < 2 || g.MW() < 3 || t.Params.WholeMessages {
+		return
+	}
+	g.Program()
+	c := NewCutter(g)
+	c.asks = 0
+	c.Message(4)
+	b := &c.back[0]
+	lost := b.next.Prev()
+	takes := uint64((packets + 4) * (t.MTUBeats() + 64))
+	code := uint8(1)
+	for roce.RNRDuration(code).Microseconds()*int64(t.Params.CyclesPerMicrosecond()) < int64(4*takes) {
+		code++
+	}
+	wait := uint64(roce.RNRDuration(code).Microseconds()+2) * t.Params.CyclesPerMicrosecond()
+	g.Send(g.AETH(0, lost, roce.RNRSyndrome|code)).As("RNR NAK").Expect()
+	e.Put(c.whole(c.due(packets*g.Ends[0].PathMTU), 0)...)
+	first, _ := c.packet(c.due(packets*g.Ends[0].PathMTU), 0, 0, false)
+	e.Put(first)
+	if n := c.takeAll(e.SettleAsIs()); n > 0 {
+		t.Fatalf("%d packets left to a rank that waits", n)
+	}
+	b.next, b.message = lost, b.message-1
+	e.StepTo(e.Now() + wait + takes)
+	c.takeAll(e.Out())
+	if want := len(c.results) - 1; b.message != want || len(b.got) != g.Ends[0].PathMTU {
+		t.Fatalf("%d messages and %d bytes of the next were sent, they should be %d and one packet", b.message, len(b.got), want)
 	}
 }

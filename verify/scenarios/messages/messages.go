@@ -28,7 +28,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "message-asks", Run: asks, Needs: rig.ModeI(rig.NeedMembers(3), needLong),
 			Doc: "long results, of which one rank repeats some while more of them come: each rank is asked with the 16th packet since it was asked last, with a message's last, and with no other"},
 		{Name: "message-flood", Run: flood, Needs: rig.ModeI(),
-			Doc: "all messages that a pool takes come while nothing leaves, so that packets wait wherever they can: all results are right"},
+			Doc: "all messages that a pool takes come while nothing leaves, so that packets wait wherever they can: all results are right; what waits until a rank is ready is a message and the first packet of another: both are sent"},
 		{Name: "message-mixed", Run: mixed, Needs: rig.ModeI(rig.NeedMembers(2), rig.NeedParentPort),
 			Doc: "ranks with the least and the largest path MTU, one that loses 1 %, one at a tenth of the rate, PSNs across the wrap: results are exact, nobody sees another's loss"},
 	}

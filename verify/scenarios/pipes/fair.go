@@ -48,6 +48,47 @@ func fair(t *rig.T) {
 	}
 	e.OnAccept, e.OnAct = nil, nil
 	crowd(t)
+	if len(m) >= 2 {
+		t.In("one asks several times", func() { asksOften(t) })
+		t.In("one asks while the pipe has more", func() { asksBeside(t) })
+	}
+}
+
+// asksOften has one endpoint ask several times for what it has not acknowledged, and another once behind that: each has one turn after the other.
+func asksOften(t *rig.T) {
+	const rounds, times = 6, 6
+	g := star(t)
+	for k := range g.MW() {
+		g.offer(g.PSN(k), 4)
+	}
+	g.E.Settle()
+	watchTurns(g.E)
+	for range rounds {
+		m := t.Shuffled(g.Members())
+		for range times {
+			g.E.Put(g.NAK(m[0], g.PSN(0)))
+		}
+		g.E.Put(g.NAK(m[1], g.PSN(0)))
+		g.E.Settle()
+	}
+	g.E.OnAccept, g.E.OnAct = nil, nil
+}
+
+// asksBeside has the last ACK make room in a pipe, and another endpoint ask for the first result that leaves then: the others do not all leave before it.
+func asksBeside(t *rig.T) {
+	const rounds = 4
+	g := star(t)
+	n := g.MW()
+	for range rounds {
+		m := t.Shuffled(g.Members())
+		g.fillBoth()
+		g.Acknowledge(g.PSN(n-1), m[1:]...)
+		watchTurns(g.E)
+		g.E.Put(g.Ack(m[0], g.PSN(n-1)), g.NAK(m[1], g.PSN(n)), g.NAK(m[1], g.PSN(n)))
+		g.E.Settle()
+		g.E.OnAccept, g.E.OnAct = nil, nil
+		g.Reset()
+	}
 }
 
 // strangers has one frame or another of nobody, of one beat each, right behind a NAK: they are decided one a cycle, but pass no action.

@@ -12,13 +12,11 @@ import (
 	"incforge/verify/rig"
 )
 
-// late has timers end when something is in their way: others that send without a pause, others' timers, no room for what follows; or when nothing
-// follows.
+// late has timers end when something is in their way: others that send without a pause, others' timers, no room for what follows.
 func late(t *rig.T) {
 	if !t.OneQueue { // the reference sends however little is taken
 		t.In("a wait that ends while nothing can leave", func() { star(t).resumesHeldUp() })
 	}
-	t.In("a wait that ends when all is acknowledged", func() { star(t).resumesForNothing() })
 	t.In("time-outs among sends", func() { timeoutsAmongSends(t) })
 }
 
@@ -65,23 +63,6 @@ func (g group) resumesHeldUp() {
 	seen.once(t, inc.ActTimeout, c, from, lateness(t))
 	e.SetTimeout(rig.LongTimeout)
 	g.Acknowledge(g.PSN(0), c)
-}
-
-// resumesForNothing has who waits acknowledge everything meanwhile: nothing is outstanding when it comes back, and no time-out comes.
-func (g group) resumesForNothing() {
-	t, e, m := g.T, g.E, g.Members()
-	c, timeout := m[len(m)-1], shortTimeout(t)
-	due := g.refuses(c, g.PSN(0))
-	e.SetTimeout(uint16(timeout))
-	g.Acknowledge(g.PSN(0), c)
-	seen := watch(e)
-	wait(e, due+2*lateness(t)+4*microseconds(t, timeout))
-	seen.once(t, inc.ActResume, c, due, lateness(t))
-	if ups := seen.of(inc.ActTimeout); len(ups) > 0 {
-		t.Fatalf("time-outs though nothing is outstanding: %v", ups)
-	}
-	e.SetTimeout(rig.LongTimeout)
-	g.roundTrip(g.PSN(1))
 }
 
 // timeoutsAmongSends has time-outs come while the queue of sends is never empty: each waits for one send at most, and each send for one of them.

@@ -51,6 +51,33 @@ func reset(t *rig.T) {
 			b.roundTrip(b.PSN(b.outstanding() + k))
 		}
 	}
+	t.In("while another group sends", func() { startsAmongSends(t) })
+}
+
+// startsAmongSends starts a group while all of another's members ask over and over for what they got: it does not wait until they are content.
+func startsAmongSends(t *rig.T) {
+	const rounds = 200
+	e := t.PipeEngine(rig.LongTimeout)
+	busy, again := group{e.Group(0, 2, t.Params.Members, false)}, group{e.Group(1, 2, t.Params.Members, false)}
+	for k := range busy.MW() {
+		busy.offer(busy.PSN(k), 8)
+	}
+	e.Settle()
+	for range rounds {
+		for _, c := range busy.Members() {
+			e.Put(busy.NAK(c, busy.PSN(0)))
+		}
+	}
+	e.StepTo(e.Now() + 200)
+	e.Write("GROUP_CTRL", again.Index, t.Field("GROUP_CTRL", "enable").Put(1)|t.Field("GROUP_CTRL", "reset").Put(1))
+	for e.Field("GROUP_STATUS", again.Index, "busy") != 0 && e.Waiting() > 0 {
+		e.StepTo(e.Now() + 16)
+	}
+	if e.Waiting() == 0 {
+		t.Fatalf("group %d did not start before all frames had come in", again.Index)
+	}
+	e.Settle()
+	again.roundTrip(again.PSN(0))
 }
 
 // outstanding is how many PSNs nobody acknowledges at first.

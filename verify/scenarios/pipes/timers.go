@@ -37,6 +37,13 @@ func lostACK(t *rig.T) {
 }
 
 func timers(t *rig.T) {
+	t.In("a time-out of 32768 µs", func() { // far away
+		g := group{t.PipeEngine(1<<15).Group(0, 1, t.Params.Members, false)}
+		g.collective(g.PSN(0), g.Members()...)
+		if outs := wait(g.E, g.E.Now()+4*lateness(t)); len(outs) > 0 {
+			t.Fatalf("%d frames left before a time-out", len(outs))
+		}
+	})
 	for _, timeout := range []uint16{0, 3, 25} { // 0 stands for 1
 		if timeout == 0 && t.Params.PortBytes > 0 && t.Params.EngineCount() > 1 {
 			continue // queues and crossbar take as long before the acknowledgements are there
@@ -123,6 +130,9 @@ func rnr(t *rig.T) {
 			g.Reset()
 		}
 	}
+	for _, fails := range []bool{false, true} {
+		t.In("a wait that ends when all is acknowledged", func() { star(t).resumesForNothing(fails) })
+	}
 	one := group{t.PipeEngine(rig.LongTimeout).Group(0, 1, 1, false)} // who comes back is the only one that keeps up
 	one.notReady(0, one.PSN(0), longerCode(t), true)
 	g = star(t)
@@ -138,6 +148,31 @@ func rnr(t *rig.T) {
 	if outs := wait(g.E, g.E.Now()+2*rnrCycles(t, 1)+lateness(t)); len(outs) > 0 {
 		t.Fatalf("code 0, the longest: %d frames left after the shortest wait", len(outs))
 	}
+}
+
+// resumesForNothing has who waits acknowledge everything meanwhile: nothing is outstanding when it comes back, and no time-out comes. If it fails
+// behind that, it gets nothing more.
+func (g group) resumesForNothing(fails bool) {
+	t, e, m := g.T, g.E, g.Members()
+	c, timeout := m[len(m)-1], shortTimeout(t)
+	due := g.refuses(c, g.PSN(0))
+	g.Acknowledge(g.PSN(0), c)
+	if fails {
+		g.Send(g.AETH(c, g.PSN(1), roce.NAKRemoteOperational)).As("a NAK that ends the connection of who waits").Expect()
+	}
+	e.SetTimeout(uint16(timeout))
+	seen := watch(e)
+	wait(e, due+2*lateness(t)+4*microseconds(t, timeout))
+	seen.once(t, inc.ActResume, c, due, lateness(t)+64)
+	if ups := seen.of(inc.ActTimeout); len(ups) > 0 {
+		t.Fatalf("time-outs though nothing is outstanding: %v", ups)
+	}
+	e.SetTimeout(rig.LongTimeout)
+	if fails {
+		m = rig.AllBut(m, c)
+	}
+	g.collective(g.PSN(1), m...)
+	g.Acknowledge(g.PSN(1), m...)
 }
 
 // longerCode is the least RNR code whose time is longer than all that notReady sends takes.
