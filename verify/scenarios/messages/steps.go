@@ -11,7 +11,7 @@ import (
 )
 
 // steps has ranks of one path MTU send messages of several packets, so that what all have sent grows by a packet or not at all: with which packet
-// one of the result leaves is then known. In the end one has a path MTU of its own.
+// one of the result leaves is then known.
 func steps(t *rig.T) {
 	least, most := t.Params.LeastPathMTU(), t.Params.MTUBytes
 	g := t.Engine().MakeGroup(0, 1, t.Params.Members, false)
@@ -44,72 +44,6 @@ func steps(t *rig.T) {
 			t.In("a message that goes on behind its slot", func() { mayEnd(connect(), packets, packets, n) })
 		}
 	}
-	if n := len(g.Ends); n > 1 && least < most {
-		for _, long := range []int{0, n - 1} {
-			t.In("one with long packets", func() {
-				g.DrawConnections()
-				for i := range g.Ends {
-					g.Ends[i].PathMTU = least
-				}
-				g.Ends[long].PathMTU = most
-				g.Program()
-				apart(NewCutter(g), long)
-			})
-		}
-	}
-}
-
-// apart has one rank cut messages into long packets and all others into short ones, which are so many ahead of it: what all have sent then ends within its
-// packets. Which packets of the result leave with whose is known here too.
-func apart(c *Cutter, long int) {
-	c.asks = 0
-	most := c.Ends[long].PathMTU
-	each := most / c.T.Params.LeastPathMTU()
-	for _, ahead := range slices.Compact([]int{0, 1, each - 1, each}) {
-		n := c.Whole(min(2*most, c.T.Params.MessageBytes))
-		r, sent := c.due(n), make([]int, len(c.Ends))
-		send := func(i int) {
-			if sent[i] == n {
-				return
-			}
-			before := c.leaves(slices.Min(sent), n)
-			f, to := c.packet(r, i, sent[i], false)
-			sent[i] = to
-			left := c.exchange(f, &c.up[i], to == n, slices.Min(sent) == n)
-			if want := c.leaves(slices.Min(sent), n) - before; left != want {
-				c.T.Fatalf("%d packets left with one of endpoint %d, when all have sent %v of %d bytes; they should be %d", left, i, sent, n, want)
-			}
-		}
-		others := func(packets int) {
-			for range packets {
-				for i := range sent {
-					if i != long {
-						send(i)
-					}
-				}
-			}
-		}
-		others(ahead)
-		for sent[long] < n {
-			send(long)
-			others(each)
-		}
-		c.complete()
-	}
-}
-
-// leaves is how many packets of a result of n bytes have left when all have sent so many of theirs, in the cuts of each rank.
-func (c *Cutter) leaves(all, n int) (packets int) {
-	if whole := c.Set.WholeMessages || c.T.Params.WholeMessages; whole && all < n {
-		return 0
-	}
-	for _, ep := range c.Ends {
-		packets += all / ep.PathMTU
-		if all == n && n%ep.PathMTU != 0 {
-			packets++
-		}
-	}
-	return packets
 }
 
 // inTurn has all packets of some messages come at once, the ranks in turn.
