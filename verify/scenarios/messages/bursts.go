@@ -155,3 +155,38 @@ func begun(t *rig.T) {
 		t.Fatalf("%d messages and %d bytes of the next were sent, they should be %d and one packet", b.message, len(b.got), want)
 	}
 }
+
+// asksAgain has all but one rank send a message, then that one its packets, with each of which one of the result leaves at once. Some of them wait for room right
+// behind a NAK, by which another rank gets the one before first, and alone. What they wait for are answers to both that no port takes.
+func asksAgain(t *rig.T) {
+	const full = 24 // answers of each of the two do not fit into the queues
+	e := t.Engine()
+	e.Mute = true
+	g := e.MakeGroup(0, 1, t.Params.Members, false, rig.WithPathMTU(t.Params.LeastPathMTU()))
+	g.Program()
+	c := NewCutter(g)
+	last := len(g.Ends) - 1
+	r := c.due(g.Whole(t.Params.MessageBytes))
+	old := []rig.Frame{g.Data(0, c.Next(0), nil), g.Data(last, c.Next(last), nil)}
+	for i := range last {
+		e.Put(c.whole(r, i)...)
+	}
+	c.takeAll(e.SettleAsIs())
+	for k, f := range c.whole(r, last) {
+		b := &c.back[0]
+		if k%2 != 0 && last > 0 && len(b.got) > 0 {
+			b.next, b.got = b.next.Add(-1), b.got[:len(b.got)-c.Ends[0].PathMTU]
+			e.SetPauses(dut.Pauses{Ready: 1})
+			for range full {
+				e.Put(old...)
+			}
+			e.Put(c.NAK(0, b.next), f)
+			e.StepTo(e.Now() + uint64((2*full+2)*(t.Params.Beats(128)+16)))
+			e.SetPauses(dut.Pauses{})
+		} else {
+			e.Put(f)
+		}
+		c.takeAll(e.SettleAsIs())
+	}
+	c.complete()
+}

@@ -90,6 +90,7 @@ func answers(t *rig.T) {
 			c.Message(g.Whole(t.Params.MessageBytes))
 		})
 	}
+	t.In("a NAK ahead of a packet", func() { asksAgain(t) })
 }
 
 // due draws a message of n bytes, which all ranks are to get next.

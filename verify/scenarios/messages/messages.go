@@ -24,7 +24,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "message-settings", Run: settings, Needs: rig.ModeI(),
 			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled"},
 		{Name: "message-answers", Run: answers, Needs: rig.ModeI(),
-			Doc: "packets that nobody asks about, with several ACK_EVERY: the packet that is so many after the last answer is acknowledged, and no other but a message's last"},
+			Doc: "packets that nobody asks about, with several ACK_EVERY: the packet that is so many after the last answer is acknowledged, and no other but a message's last; a NAK right ahead of a packet with which one of the result could leave at once"},
 		{Name: "message-asks", Run: asks, Needs: rig.ModeI(rig.NeedMembers(3), needLong),
 			Doc: "long results, of which one rank repeats some while more of them come: each rank is asked with the 16th packet since it was asked last, with a message's last, and with no other"},
 		{Name: "message-flood", Run: flood, Needs: rig.ModeI(),
