@@ -22,7 +22,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "message-ranges-released", Run: rangesReleased, Needs: rig.ModeI(rig.NeedReleases, rig.NeedInBand(2), rig.NeedParentPort),
 			Doc: "Every range of an in-band group over a tree is followed by releases, which are repeated until they are acknowledged; the next one opens then."},
 		{Name: "message-settings", Run: settings, Needs: rig.ModeI(),
-			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled"},
+			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled; in one where each endpoint is sent PSNs of its own a result has its parent's"},
 		{Name: "message-answers", Run: answers, Needs: rig.ModeI(),
 			Doc: "packets that nobody asks about, with several ACK_EVERY: the packet that is so many after the last answer is acknowledged, and no other but a message's last; a NAK right ahead of a packet with which one of the result could leave at once"},
 		{Name: "message-asks", Run: asks, Needs: rig.ModeI(rig.NeedMembers(3), needLong),
@@ -96,4 +96,21 @@ func settings(t *rig.T) {
 	g.Ends[last].PathMTU = t.Params.LeastPathMTU()
 	g.Program()
 	g.Complete(g.Start())
+	t.In("PSNs of each endpoint's own", func() { apart(t) })
+}
+
+// apart has a group with all the endpoints that there are, each of which is sent PSNs of its own: a result leaves with the parent's.
+func apart(t *rig.T) {
+	const between = 0x1000
+	g := t.Engine().MakeGroup(0, 1, t.Params.Members, true)
+	g.Own = true
+	for i := range g.Ends {
+		g.Ends[i].RQPSN, g.Ends[i].SQPSN = g.Start(), g.Start().Add(between*(i+1))
+	}
+	g.Program()
+	m := g.Members()
+	for k := range 2 {
+		r := g.Round(g.PSN(k), 16).Draw(m...)
+		r.Send(m...).Expect(rig.DataTo(g.Parent, g.Ends[g.Parent].SQPSN.Add(k), r.Result()))
+	}
 }
