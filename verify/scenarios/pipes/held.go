@@ -29,6 +29,10 @@ func heldUp(t *rig.T) {
 		return
 	}
 	fit := g.answersThatFit(mostAnswers)
+	if t.Messages() {
+		g.Reset()
+		g.withoutRoom(fit)
+	}
 	for after := range uint64(spread) {
 		g.Reset()
 		g.besideDamaged(fit, after)
@@ -100,6 +104,28 @@ func (g group) besideDamaged(fill int, after uint64) {
 	g.release()
 	g.contribute(now, m[2:], m...)
 	g.contribute(next, m[2:], m...)
+}
+
+// withoutRoom has so many answers wait that there is room for no other. A frame that draws none is decided all the same; the last packet of a message that
+// did not begin, which ends its sender's connection, waits for room for its NAK.
+func (g group) withoutRoom(fill int) {
+	m := g.Members()
+	g.roundTrip(g.PSN(0))
+	g.Send(g.Data(m[1], g.PSN(2), nil)).As("a gap").Expect(rig.AETHTo(m[1], g.PSN(1), roce.NAKSequence))
+	decided := 0
+	g.E.OnAccept = func(dut.Frame, []inc.Counter) { decided++ }
+	g.E.SetPauses(dut.Pauses{Ready: 1})
+	for range fill {
+		g.E.Put(g.Data(m[0], g.PSN(0), nil))
+	}
+	g.soak(fill)
+	g.E.Put(g.Data(m[1], g.PSN(2), nil))
+	g.soak(1)
+	g.promise(decided == fill+1, "%d frames were decided, of %d that are answered and one more that is not", decided, fill)
+	g.E.Put(g.Data(m[2], g.PSN(1), g.Values(8), func(p *roce.Packet) { p.Op = roce.SendLast }))
+	g.soak(1)
+	g.E.OnAccept = nil
+	g.release()
 }
 
 // paddedBehindDamaged has the last contribution to a PSN wait for room for its answer, and turn out damaged. Right behind it waits another group's data with

@@ -7,10 +7,18 @@ import (
 	"incforge/verify/rig"
 )
 
-// inner fills and empties the pipes of a node with a parent three times, one pipe after the other.
+// inner fills and empties the pipes of a node with a parent three times, one pipe after the other. In every other round the parent is among those who get
+// copies, of which it gets none by that; in the last one a child has a path MTU of its own in Mode I.
 func inner(t *rig.T) {
 	for round := range 4 {
-		g := under(t.PipeEngine(rig.LongTimeout), rig.WithPipe(t.PipeSize(round)))
+		g := under(t.PipeEngine(rig.LongTimeout), rig.WithPipe(t.PipeSize(round)), func(g *rig.Group) {
+			if round%2 != 0 {
+				g.Set.OutMask |= 1 << g.Parent
+			}
+			if round == 3 {
+				g.Ends[g.Members()[0]].PathMTU = t.Params.LeastPathMTU()
+			}
+		})
 		m, n := g.Members(), g.MW()
 		for lap := range 3 {
 			g.innerLap(lap * n)
