@@ -44,7 +44,7 @@ func TestScenariosOfModeI(t *testing.T) {
 	for _, name := range []string{"in-band-rewritten", "starts-held-up", "starts-of-all-slots"} {
 		want[name] = "is about packets, the configuration is of Mode I"
 	}
-	for _, name := range []string{"pipe-in-band-before", "pipe-late"} {
+	for _, name := range []string{"pipe-beside", "pipe-in-band-before", "pipe-in-band-starts", "pipe-late", "pipe-pace"} {
 		want[name] = "is about Mode III, the configuration is of Mode I"
 	}
 	want["message-asks"] = "needs messages of more than 16 of the shortest packets, the configuration has 16"

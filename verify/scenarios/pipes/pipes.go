@@ -4,7 +4,12 @@
 // (docs/pipes.md). The other ends are mute: nothing is acknowledged unless a scenario has it acknowledged.
 package pipes
 
-import "incforge/verify/rig"
+import (
+	"fmt"
+
+	"incforge/contract"
+	"incforge/verify/rig"
+)
 
 // Scenarios lists them.
 func Scenarios() []rig.Scenario {
@@ -23,7 +28,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "the ACK for a pipe of one slot is lost: after the time-out the result is sent again, only to who did not acknowledge it"},
 		{Name: "pipe-timers", Run: timers, Needs: rig.Pipes(rig.NeedClock),
 			Doc: "nobody acknowledges: time-outs come when they are due, back off, and start anew with progress"},
-		{Name: "pipe-late", Run: late, Needs: rig.ModeIII(rig.NeedBare, rig.NeedClock, rig.NeedMembers(2)),
+		{Name: "pipe-late", Run: late, Needs: rig.ModeIII(rig.NeedBare, rig.NeedClock, rig.NeedMembers(2), needPipe),
 			Doc: "timers end while others send without a pause, while nothing can leave, or all at once: each has its turn"},
 		{Name: "pipe-rnr", Run: rnr, Needs: rig.Pipes(rig.NeedClock),
 			Doc: "an endpoint that answers RNR NAK gets nothing for the coded time while the others go on, then all that it missed, in order; nothing if it has acknowledged all meanwhile"},
@@ -50,4 +55,12 @@ func Scenarios() []rig.Scenario {
 		{Name: "pipe-settings", Run: settings, Needs: rig.Pipes(),
 			Doc: "pipes of sizes that fit work as sized; a group with a size that does not fit stays disabled"},
 	}
+}
+
+// needPipe is for scenarios in which a pipe has four slots, whatever the type of its group's registers.
+func needPipe(p contract.Params) string {
+	if n := 8 * p.MostUnits(); p.Slots() < n {
+		return fmt.Sprintf("needs %d slots for a pipe of four, the configuration has %d", n, p.Slots())
+	}
+	return ""
 }
