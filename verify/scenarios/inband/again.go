@@ -139,17 +139,21 @@ func stopped(t *rig.T) {
 	}
 }
 
+// two are in-band groups of all members, side by side.
+func two(e *rig.Engine) (first, second *group) {
+	var both [2]*group
+	for i := range both {
+		both[i] = &group{Group: e.Group(i, len(both), e.T.Params.Members, false, rig.WithInBand())}
+		both[i].restart()
+	}
+	return both[0], both[1]
+}
+
 // startsBeside starts an in-band group over and over while another opens one range after the other: no number of its ranges of before is left.
 func startsBeside(t *rig.T) {
 	const rounds, ranges, spread = 16, 20, 400
 	e := t.Engine()
-	var both []*group
-	for i := range 2 {
-		g := &group{Group: e.Group(i, 2, t.Params.Members, false, rig.WithInBand())}
-		g.restart()
-		both = append(both, g)
-	}
-	busy, again := both[0], both[1]
+	busy, again := two(e)
 	next := 0
 	for round := range rounds {
 		t.In(fmt.Sprintf("round %d", round), func() {
@@ -176,13 +180,7 @@ func startsAtOpenings(t *rig.T) {
 	const rounds, spread = 16, 48
 	e := t.Engine()
 	e.Mute = true
-	var both []*group
-	for i := range 2 {
-		g := &group{Group: e.Group(i, 2, t.Params.Members, false, rig.WithInBand())}
-		g.restart()
-		both = append(both, g)
-	}
-	opens, again := both[0], both[1]
+	opens, again := two(e)
 	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
 	for round := range rounds {
 		t.In(fmt.Sprintf("round %d", round), func() {
