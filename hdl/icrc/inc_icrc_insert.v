@@ -3,7 +3,7 @@
 // inc_icrc_insert: computes the ICRC of frames that the engine made and writes it into them.
 //
 // Contract
-//   latency     2 cycles
+//   latency     2 cycles, 1 where BYTES is 64
 //   throughput  1 beat per cycle, no bubbles
 //   input       the frame's bytes, zero from the ICRC's place on; s_left says how many covered bytes come from this beat on,
 //               and is 2 more than a multiple of 4, as header lengths make it
@@ -80,8 +80,8 @@ module inc_icrc_insert #(
     localparam CHECK_LANE = 24 % BYTES;
     wire [8*BYTES-1:0] s_bytes = s_data | ({{(8*BYTES-16){1'b0}}, s_check} << (8 * CHECK_LANE));
 
-    // stage F: the beat whose bytes are in the step's register, which only wide beats have; stage C: those in the CRC;
-    // stage O: with the ICRC, which wide beats get on their way out
+    // stage F: the beat whose bytes are in the step's register, which beats above 64 bytes have; stage C: those in the CRC;
+    // stage O: with the ICRC, which beats from 64 bytes on get on their way out
     wire               f_valid, f_first, f_last, f_bad;
     wire [8*BYTES-1:0] f_data;
     wire [LANE_W-1:0]  f_size;
@@ -205,7 +205,7 @@ module inc_icrc_insert #(
     end
 
     generate
-        if (BYTES > 64) begin : gen_out_now
+        if (BYTES >= 64) begin : gen_out_now
             assign o_free  = m_ready;
             assign m_valid = c_valid;
             assign m_data  = c_data | placed;
