@@ -110,7 +110,6 @@ type Engine struct {
 	now    Time     // of the call
 	outs   []Out    // what leaves, in Mode III
 	arena  []byte   // the payloads of outs
-	stale  bool     // the frame came in before its group was started
 	due    []Action // taken by Tick
 	spare  group    // what Restore reads, in Mode III
 	queue  []Action // sends to be taken in turn; group.queued says which
@@ -174,6 +173,15 @@ func (e *Engine) Counters() Counters { return e.counters }
 // The engine keeps no reference to frame. The slices returned are fresh and the caller's. A port that does not exist
 // is the caller's mistake: nothing happens and nothing is counted.
 func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
+	return e.handle(now, port, frame, rxErr, false)
+}
+
+// HandleStale is Handle for a frame that came in before its group was started and is decided later.
+func (e *Engine) HandleStale(now Time, port int, frame []byte, rxErr bool) []Out {
+	return e.handle(now, port, frame, rxErr, true)
+}
+
+func (e *Engine) handle(now Time, port int, frame []byte, rxErr, stale bool) []Out {
 	if port < 0 || port >= e.params.Ports {
 		return nil
 	}
@@ -186,7 +194,7 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	if !parseHeaders(plain, &p) {
 		return e.leaving(e.bypassFrame(port, frame, rxErr))
 	}
-	at, fate := e.lookup(port, &p)
+	at, fate := e.lookup(port, &p, stale)
 	switch fate {
 	case fateBypass:
 		return e.leaving(e.bypassFrame(port, frame, rxErr))
@@ -204,14 +212,6 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	return serialise(e.leaving(e.process(at, &p)))
 }
 
-// HandleStale is Handle for a frame that came in before its group was started and is decided later.
-func (e *Engine) HandleStale(now Time, port int, frame []byte, rxErr bool) []Out {
-	e.stale = true
-	outs := e.Handle(now, port, frame, rxErr)
-	e.stale = false
-	return outs
-}
-
 // Step is Handle for a decoded packet: everything of docs/engine.md section 3 but what can be wrong with a frame as
 // such (rule 1 before the QPN, and of rule 4 the error bit, IP checksum, lengths and ICRC). Frame is nil in what it
 // returns. The packet must be one that fits the wire: field values in range, payload and pad together a multiple of 4.
@@ -222,7 +222,7 @@ func (e *Engine) Step(now Time, port int, p roce.Packet) []Out {
 		return nil
 	}
 	e.count(RxFrames)
-	at, fate := e.lookup(port, &p)
+	at, fate := e.lookup(port, &p, false)
 	switch fate {
 	case fateBypass:
 		return e.leaving(e.bypassPacket(port, &p))
