@@ -47,6 +47,7 @@ func TestScenariosOfModeI(t *testing.T) {
 	for _, name := range []string{"pipe-beside", "pipe-in-band-before", "pipe-in-band-starts", "pipe-late", "pipe-pace"} {
 		want[name] = "is about Mode III, the configuration is of Mode I"
 	}
+	want["arith-pace"] = "is about reproducible sums"
 	want["message-asks"] = "needs messages of more than 16 of the shortest packets, the configuration has 16"
 	got := map[string]string{}
 	for _, s := range scenarios.All() {

@@ -5,13 +5,15 @@
 //
 // The interface is bound by its prefix: "s_axil" finds s_axil_awaddr and the others;
 // wstrb, awprot, arprot, bresp and rresp are used where the model has them. One access
-// is under way at a time. Tasks use Read and Write; code that runs between Ticks uses
+// is under way at a time, but those of Together: they are all offered as early as
+// AXI4-Lite lets them be. Tasks use Read and Write; code that runs between Ticks uses
 // ReadReg and WriteReg, which tick until the answer is there.
 package axil
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"incforge/sim"
 	"incforge/sim/axis"
@@ -93,6 +95,7 @@ type access struct {
 	data  uint32
 	strb  uint8
 
+	beside             bool // begins without waiting for those ahead of it that are beside, too
 	addrDone, dataDone bool // taken by the slave
 	begun              bool
 	left               bool // given up by the caller
@@ -103,6 +106,7 @@ type access struct {
 // request is a channel from master to slave.
 type request struct {
 	valid, ready *sim.Port
+	of           *access // whose it is while it is offered
 }
 
 // answer is a channel from slave to master.
@@ -240,6 +244,47 @@ func (x *Master) WriteStrobe(t *sim.Task, addr uint64, v uint32, strb uint8) err
 	return x.wait(t, &access{write: true, addr: addr, data: v, strb: strb})
 }
 
+// Access is a read of a register, or a write of the bytes whose bit in Strobe is set.
+type Access struct {
+	Addr   uint64
+	Write  bool
+	Data   uint32
+	Strobe uint8
+}
+
+// Answer is what an access got: the data of a read, and *ResponseError for anything but OKAY.
+type Answer struct {
+	Data uint32
+	Err  error
+}
+
+// Together has all accesses under way at once and ticks until all are answered. Reads are
+// begun in their order, and so are writes; a read and a write do not wait for each other. Each address is
+// offered as soon as the one of its kind before it was taken, while that is not yet answered, and so are a write's data,
+// which may come ahead of its address. Errors: the test's failure, *sim.TimeoutError.
+func (x *Master) Together(accesses []Access) ([]Answer, error) {
+	all := make([]*access, len(accesses))
+	for i, a := range accesses {
+		all[i] = &access{write: a.Write, addr: a.Addr, data: a.Data, strb: a.Strobe, beside: true}
+		if err := x.check(all[i]); err != nil {
+			return nil, err
+		}
+	}
+	x.queue = append(x.queue, all...)
+	x.drive()
+	answers := make([]Answer, len(all))
+	for i, a := range all {
+		if err := x.answered(a); err != nil {
+			for _, other := range all[i+1:] {
+				_ = x.giveUp(other)
+			}
+			return nil, err
+		}
+		answers[i] = Answer{Data: a.data, Err: a.result()}
+	}
+	return answers, nil
+}
+
 func (x *Master) check(a *access) error {
 	p := x.araddr
 	if a.write {
@@ -260,15 +305,23 @@ func (x *Master) sync(a *access) error {
 	}
 	x.queue = append(x.queue, a)
 	x.drive() // the next edge may already take it
-	for range x.timeout {
+	if err := x.answered(a); err != nil {
+		return err
+	}
+	return a.result()
+}
+
+// answered ticks until an access is answered.
+func (x *Master) answered(a *access) error {
+	for cycles := uint64(0); !a.done.IsSet(); cycles++ {
+		if cycles == x.timeout {
+			return x.giveUp(a)
+		}
 		if err := x.tick(); err != nil {
 			return fmt.Errorf("%s: %w", a.describe(), err)
 		}
-		if a.done.IsSet() {
-			return a.result()
-		}
 	}
-	return x.giveUp(a)
+	return nil
 }
 
 func (x *Master) wait(t *sim.Task, a *access) error {
@@ -302,14 +355,42 @@ func (a *access) result() error {
 func (x *Master) giveUp(a *access) error {
 	a.left = true
 	err := &sim.TimeoutError{For: x.prefix + " answer to " + a.describe(), Cycles: x.timeout}
-	for i, q := range x.queue {
-		if q == a && !a.begun {
-			x.queue = append(x.queue[:i], x.queue[i+1:]...)
-			break
-		}
+	if !a.begun {
+		x.remove(a)
 	}
 	return err
 }
+
+// remove takes an access out of the queue.
+func (x *Master) remove(a *access) {
+	if i := slices.Index(x.queue, a); i >= 0 {
+		x.queue = slices.Delete(x.queue, i, i+1)
+	}
+}
+
+// underWay are the accesses that may be with the slave: the first, and those that go beside it.
+func (x *Master) underWay() []*access {
+	n := min(1, len(x.queue))
+	for n > 0 && n < len(x.queue) && x.queue[n-1].beside && x.queue[n].beside {
+		n++
+	}
+	return x.queue[:n]
+}
+
+// first is the first read, or write, under way for which that holds.
+func (x *Master) first(write bool, holds func(*access) bool) *access {
+	for _, a := range x.underWay() {
+		if a.write == write && holds(a) {
+			return a
+		}
+	}
+	return nil
+}
+
+// What first looks for.
+func isThere(*access) bool        { return true }
+func wantsAddress(a *access) bool { return !a.addrDone }
+func wantsData(a *access) bool    { return !a.dataDone }
 
 // sample learns what the slave took and answered at this edge.
 func (x *Master) sample() {
@@ -318,8 +399,7 @@ func (x *Master) sample() {
 			x.resetBroken()
 		}
 		x.armed, x.wasReset, x.b.held, x.r.held = true, true, false, false
-		if len(x.queue) > 0 { // begins again after reset
-			a := x.queue[0]
+		for _, a := range x.underWay() { // begins again after reset
 			a.addrDone, a.dataDone, a.begun = false, false, false
 		}
 		return
@@ -335,34 +415,30 @@ func (x *Master) sample() {
 	}
 	x.wasReset = false
 
-	var a *access
-	if len(x.queue) > 0 {
-		a = x.queue[0]
-	}
+	write, read := x.first(true, isThere), x.first(false, isThere)
 	gotB, gotR := x.watch(&x.b), x.watch(&x.r)
-	asked := a != nil && a.addrDone && (a.dataDone || !a.write)
-	if x.b.valid.Bool() && !(asked && a.write) {
+	if x.b.valid.Bool() && (write == nil || !write.addrDone || !write.dataDone) {
 		x.broken(RuleUnasked, x.b.name)
 		gotB = false
 	}
-	if x.r.valid.Bool() && !(asked && !a.write) {
+	if x.r.valid.Bool() && (read == nil || !read.addrDone) {
 		x.broken(RuleUnasked, x.r.name)
 		gotR = false
 	}
-	if a == nil {
-		return
+	for _, q := range []*request{&x.aw, &x.ar} {
+		if q.of != nil && q.taken() {
+			q.of.addrDone = true
+		}
 	}
-	switch {
-	case gotB:
-		x.finish(a, &x.b)
-	case gotR:
-		a.data = uint32(x.r.data.Uint64())
-		x.finish(a, &x.r)
-	case a.write:
-		a.addrDone = a.addrDone || x.aw.taken()
-		a.dataDone = a.dataDone || x.w.taken()
-	default:
-		a.addrDone = a.addrDone || x.ar.taken()
+	if x.w.of != nil && x.w.taken() {
+		x.w.of.dataDone = true
+	}
+	if gotB {
+		x.finish(write, &x.b)
+	}
+	if gotR {
+		read.data = uint32(x.r.data.Uint64())
+		x.finish(read, &x.r)
 	}
 }
 
@@ -418,13 +494,13 @@ func (x *Master) finish(a *access, ch *answer) {
 		a.resp = int(ch.resp.Uint64())
 	}
 	x.accesses++
-	x.queue = x.queue[1:]
+	x.remove(a)
 	if !a.left {
 		a.done.Set()
 	}
 }
 
-// drive offers what the current access still needs.
+// drive offers what the accesses under way still need.
 func (x *Master) drive() {
 	if len(x.queue) == 0 && x.pause == nil {
 		if x.rested {
@@ -434,26 +510,16 @@ func (x *Master) drive() {
 	} else {
 		x.rested = false
 	}
-	var a *access
-	if len(x.queue) > 0 && !x.wasReset {
-		a = x.queue[0]
-	}
-	wantAW := a != nil && a.write && !a.addrDone
-	wantW := a != nil && a.write && !a.dataDone
-	wantAR := a != nil && !a.write && !a.addrDone
-	if x.offer(&x.aw, wantAW) {
-		a.begun = true
+	if a := x.offer(&x.aw, true, wantsAddress); a != nil {
 		x.awaddr.SetUint64(a.addr)
 	}
-	if x.offer(&x.w, wantW) {
-		a.begun = true
+	if a := x.offer(&x.w, true, wantsData); a != nil {
 		x.wdata.SetUint64(uint64(a.data))
 		if x.wstrb != nil {
 			x.wstrb.SetUint64(uint64(a.strb))
 		}
 	}
-	if x.offer(&x.ar, wantAR) {
-		a.begun = true
+	if a := x.offer(&x.ar, false, wantsAddress); a != nil {
 		x.araddr.SetUint64(a.addr)
 	}
 	// Ready is the master's to give; it is given early unless a pause takes it away.
@@ -461,18 +527,21 @@ func (x *Master) drive() {
 	x.r.ready.SetBool(!x.paused())
 }
 
-// offer raises or lowers a valid, which once raised stays while it is wanted, and
-// reports whether it is up.
-func (x *Master) offer(q *request, want bool) bool {
-	if !want {
-		q.valid.SetBool(false)
-		return false
+// offer raises a valid for the first read, or write, that needs what the channel carries, or lowers it. Once raised it stays
+// until that is taken. It returns whose it is.
+func (x *Master) offer(q *request, write bool, wants func(*access) bool) *access {
+	var a *access
+	if !x.wasReset {
+		a = x.first(write, wants)
 	}
-	if !q.valid.Bool() && x.paused() {
-		return false
+	if a != nil && a != q.of && x.paused() {
+		a = nil
 	}
-	q.valid.SetBool(true)
-	return true
+	q.valid.SetBool(a != nil)
+	if q.of = a; a != nil {
+		a.begun = true
+	}
+	return a
 }
 
 func (x *Master) paused() bool { return x.pause != nil && x.pause() }

@@ -69,6 +69,71 @@ func TestTasks(t *testing.T) {
 	assert.ErrorContains(t, tb.Run(200), "Tick called")
 }
 
+// TestTogether has reads and writes under way at once, with answers that are refused among them.
+func TestTogether(t *testing.T) {
+	for name, pause := range map[string]axis.Pause{"fast": nil, "late": axis.Probability(4, 0.6)} {
+		t.Run(name, func(t *testing.T) {
+			m, x := start(t)
+			x.SetPause(pause)
+			require.NoError(t, m.ResetFor(2))
+			both, next := false, false // a read and a write are with the slave, and an address is offered before the one ahead of it is answered
+			port := func(name string) *sim.Port {
+				p, err := m.Port("s_axil_" + name)
+				require.NoError(t, err)
+				return p
+			}
+			arvalid, rvalid, bvalid := port("arvalid"), port("rvalid"), port("bvalid")
+			m.OnSample(func() {
+				both = both || rvalid.Bool() && bvalid.Bool()
+				next = next || rvalid.Bool() && arvalid.Bool()
+			})
+			for i := range uint32(4) {
+				require.NoError(t, x.WriteReg(uint64(4*i), i))
+			}
+			var all []axil.Access
+			for i := range uint32(4) {
+				all = append(all, axil.Access{Addr: uint64(4 * i)}, axil.Access{Write: true, Addr: uint64(4 * i), Data: 0x1111 * (i + 1), Strobe: 0b0001 << i})
+			}
+			all = append(all, axil.Access{Addr: 0x14}, axil.Access{Write: true, Addr: 0x10, Strobe: 0xF}, axil.Access{Addr: 0x8})
+			begin := m.Now()
+			got, err := x.Together(all)
+			require.NoError(t, err)
+			require.Len(t, got, len(all))
+			for i, a := range all[:8] {
+				require.NoError(t, got[i].Err)
+				if !a.Write {
+					n := uint32(i / 2)
+					assert.Contains(t, []uint32{n, n | 0x1111*(n+1)&(0xFF<<(8*n)) | n&^(0xFF<<(8*n))}, got[i].Data)
+				}
+			}
+			assert.EqualError(t, got[8].Err, "read of 0x14 answered DECERR")
+			assert.EqualError(t, got[9].Err, "write to 0x10 answered SLVERR")
+			assert.NoError(t, got[10].Err)
+			assert.EqualValues(t, 4+11, x.Accesses())
+			assert.True(t, both && next)
+			if pause == nil { // as many as there are writes, which take 3 cycles each
+				assert.EqualValues(t, 15, m.Now()-begin)
+			}
+			v, err := x.ReadReg(0)
+			require.NoError(t, err)
+			assert.EqualValues(t, 0x11, v)
+		})
+	}
+}
+
+// TestTogetherTimesOut: of accesses of which one is never answered those behind it are not begun, or are left.
+func TestTogetherTimesOut(t *testing.T) {
+	m, x := start(t)
+	require.NoError(t, m.ResetFor(2))
+	x.SetTimeout(30)
+	_, err := x.Together([]axil.Access{{Write: true, Addr: 0x18, Strobe: 0xF}, {Addr: 0}, {Write: true, Addr: 4, Strobe: 0xF}})
+	var late *sim.TimeoutError
+	require.ErrorAs(t, err, &late)
+	require.ErrorAs(t, x.WriteReg(0, 1), &late, "the bus is stuck, as in hardware")
+	_, err = x.Together([]axil.Access{{Addr: 0x100}})
+	assert.ErrorContains(t, err, "address 0x100 is wider than s_axil_araddr (8 bits)")
+}
+
 func TestTimeoutAndRefusal(t *testing.T) {
 	m, x := start(t)
 	require.NoError(t, m.ResetFor(2))

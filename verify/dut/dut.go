@@ -76,6 +76,12 @@ type Access struct {
 	Value uint32
 }
 
+// Answer is what an access got: the value that a read gave, and whether the engine refused it.
+type Answer struct {
+	Value   uint32
+	Refused bool
+}
+
 // ErrRefused means that the register bus answered an access with SLVERR and that the access had no effect.
 var ErrRefused = errors.New("the engine refused the access")
 
@@ -123,6 +129,10 @@ type DUT interface {
 	// Read and Write use the register bus; time passes meanwhile. The error is ErrRefused if the engine refuses the
 	// access. Write writes only the bytes whose bit is set in strobes; bit 0 is for the lowest byte.
 	ctrl.Bus
+	// Together has several accesses under way at once: reads one after the other, writes one after the other, and the two kinds beside each other, so that
+	// a read sees what any number of the writes has done, though no fewer than the read before. Every address is offered before the access ahead of it is
+	// answered. It returns their answers in the order of the accesses.
+	Together(accesses []Access) ([]Answer, error)
 	// SetPauses changes the random pauses of all interfaces.
 	SetPauses(p Pauses)
 	// Reset asserts reset for some cycles. Frames inside are lost; frames waiting to enter may be lost or stay queued.

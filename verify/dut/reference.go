@@ -356,6 +356,25 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	return reg.ResetValue(i), nil
 }
 
+// Together takes the accesses one after the other, in no time.
+func (r *Reference) Together(accesses []Access) ([]Answer, error) {
+	var answers []Answer
+	for _, a := range accesses {
+		var value uint32
+		var err error
+		if a.Write {
+			err = r.Write(a.Addr, a.Value, ctrl.AllBytes)
+		} else {
+			value, err = r.Read(a.Addr)
+		}
+		if err != nil && !errors.Is(err, ErrRefused) {
+			return nil, err
+		}
+		answers = append(answers, Answer{Value: value, Refused: err != nil})
+	}
+	return answers, nil
+}
+
 // Spotless is true: the reference's payload never has errors, and none can be injected.
 func (r *Reference) Spotless() bool { return true }
 

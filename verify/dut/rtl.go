@@ -15,6 +15,7 @@ import (
 	"incforge/sim"
 	"incforge/sim/axil"
 	"incforge/sim/axis"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut/upset"
 )
 
@@ -326,6 +327,26 @@ func (d *RTL) Write(addr, value uint32, strobes uint8) error {
 		return d.err
 	}
 	return refused(d.bus.WriteRegStrobe(uint64(addr), value, strobes))
+}
+
+// Together has several accesses under way at once over AXI4-Lite.
+func (d *RTL) Together(accesses []Access) ([]Answer, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	var all []axil.Access
+	for _, a := range accesses {
+		all = append(all, axil.Access{Addr: uint64(a.Addr), Write: a.Write, Data: a.Value, Strobe: ctrl.AllBytes})
+	}
+	got, err := d.bus.Together(all)
+	if err != nil {
+		return nil, err
+	}
+	var answers []Answer
+	for _, g := range got {
+		answers = append(answers, Answer{Value: g.Data, Refused: g.Err != nil})
+	}
+	return answers, nil
 }
 
 // refused makes an answer that is no OKAY an ErrRefused.

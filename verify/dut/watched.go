@@ -67,6 +67,7 @@ const (
 	watchedSkip
 	watchedOut
 	watchedResetIn
+	watchedTogether
 )
 
 // note adds an entry to a hash: numbers of 64 bits, then bytes.
@@ -127,6 +128,16 @@ func (w *Watched) Write(addr, value uint32, strobes uint8) error {
 	note(w.stimulus, nil, numbers...)
 	err := w.DUT.Write(addr, value, strobes)
 	return errors.Join(err, w.budget.spend(w.Now()-from))
+}
+
+// Together has several accesses under way at once.
+func (w *Watched) Together(accesses []Access) ([]Answer, error) {
+	from := w.Now()
+	for _, a := range accesses {
+		note(w.stimulus, nil, watchedTogether, from, uint64(a.Addr), uint64(flag(a.Write)), uint64(a.Value))
+	}
+	answers, err := w.DUT.Together(accesses)
+	return answers, errors.Join(err, w.budget.spend(w.Now()-from))
 }
 
 // SetPauses changes the random pauses of all interfaces.

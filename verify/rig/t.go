@@ -80,6 +80,13 @@ func (e NotApplicable) Error() string { return string(e) }
 // Fatalf ends the scenario as failed. %w wraps as in fmt.Errorf.
 func (t *T) Fatalf(format string, args ...any) { fail.Now(format, args...) }
 
+// Promise ends the scenario as failed if a number of cycles that the engine promises does not hold. The reference has cycles of its own.
+func (t *T) Promise(holds bool, format string, args ...any) {
+	if !holds && !t.OneQueue {
+		t.Fatalf(format, args...)
+	}
+}
+
 // Check ends the scenario if err is not nil.
 func (t *T) Check(err error) { fail.On(err) }
 

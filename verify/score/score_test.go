@@ -114,6 +114,54 @@ func TestErrorBitCounts(t *testing.T) {
 	require.ErrorContains(t, b.StepTo(1), "err true")
 }
 
+// garbling is an engine that answers the n-th of several accesses to registers with that.
+type garbling struct {
+	*scripted
+	n      int
+	answer dut.Answer
+}
+
+func (g *garbling) Together(accesses []dut.Access) ([]dut.Answer, error) {
+	answers, err := g.Reference.Together(accesses)
+	answers[g.n] = g.answer
+	return answers, err
+}
+
+// TestTogether: a read beside writes may give what any number of them has made, no fewer than the read before.
+func TestTogether(t *testing.T) {
+	addr, err := synthetic.Manifest(synthetic.Mini()).Addr("IP_ID", 0)
+	require.NoError(t, err)
+	read, write := dut.Access{Addr: addr}, func(v uint32) dut.Access { return dut.Access{Addr: addr, Write: true, Value: v} }
+	all := []dut.Access{read, write(7), read, write(8), read, {Addr: addr + 1<<15}}
+	for _, c := range []struct {
+		n      int
+		answer dut.Answer
+		says   string
+	}{
+		{0, dut.Answer{Value: contract.DefaultIPID}, ""},
+		{0, dut.Answer{Value: 7}, ""},
+		{0, dut.Answer{Value: 8}, "register IP_ID[0] reads 0x7 beside writes"},
+		{2, dut.Answer{Value: contract.DefaultIPID}, ""},
+		{2, dut.Answer{Value: 8}, ""},
+		{2, dut.Answer{Value: 9}, "register IP_ID[0] reads 0x9 beside writes"},
+		{4, dut.Answer{Value: 7}, ""},
+		{4, dut.Answer{Value: contract.DefaultIPID}, "register IP_ID[0] reads 0x1111 beside writes"},
+		{4, dut.Answer{Refused: true}, "refused true"},
+		{3, dut.Answer{Refused: true}, "refused true, expected"},
+		{5, dut.Answer{}, "refused false"},
+	} {
+		_, s := newScripted(t)
+		b, err := New(&garbling{s, c.n, c.answer}, synthetic.Manifest(synthetic.Mini()))
+		require.NoError(t, err)
+		if _, err = b.Together(all); c.says == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, ErrMismatch)
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
 // stopping is an engine that decides its oldest frame while a register is written. It reports that, or has counted nothing before.
 type stopping struct {
 	*scripted

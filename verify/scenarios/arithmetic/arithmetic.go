@@ -21,6 +21,7 @@ func Scenarios() []rig.Scenario {
 			Run: hazards},
 		{Name: "arith-length", Doc: "odd numbers of elements, beats used in part, pad", Run: lengths},
 		{Name: "arith-groups", Doc: "groups that compute different things, interleaved packet by packet", Needs: rig.NeedGroups(2), Run: groups},
+		{Name: "arith-pace", Doc: "a long result of the fixed tree leaves in the promised number of cycles", Needs: needPace, Run: pace},
 		{Name: "arith-illegal", Doc: "settings that are not included or do not fit stay disabled, other groups stay exact", Run: illegal},
 		{Name: "ecc", Doc: "errors written into the payload memory: one bit is corrected, two spoil their own slot until it is recycled, and stop a group of Mode I", Needs: rig.NeedECC,
 			Run: ecc},

@@ -23,12 +23,8 @@ func pace(t *rig.T) {
 	g.passWhatWaits(fit)
 }
 
-// promise fails the scenario if what the engine promises does not hold. The reference has cycles of its own.
-func (g group) promise(holds bool, format string, args ...any) {
-	if !holds && !g.T.OneQueue {
-		g.T.Fatalf(format, args...)
-	}
-}
+// promise is T.Promise.
+func (g group) promise(holds bool, format string, args ...any) { g.T.Promise(holds, format, args...) }
 
 // sentAtOnce has results leave while everybody keeps up: each is sent in the cycle behind its last contribution.
 func (g group) sentAtOnce() {

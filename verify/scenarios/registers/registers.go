@@ -4,6 +4,7 @@ package registers
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"incforge/contract"
@@ -28,6 +29,7 @@ func registers(t *rig.T) {
 		refuseParts(e)
 	}
 	e.SetPauses(dut.Pauses{})
+	besideWrites(e)
 	for _, slow := range []bool{false, false, true} {
 		resetInTraffic(e, slow)
 	}
@@ -51,6 +53,57 @@ func heldCopy(e *rig.Engine) {
 		t.Fatalf("%v is %d in a copy that had %d", inc.Bypass, n, held)
 	}
 	e.Write("COUNTER_SNAPSHOT", 0, 0)
+	for _, name := range []string{"IP_ID", "COUNTER_SNAPSHOT"} { // a write of 0 copies nothing
+		e.Write(name, 0, 0)
+		begin := e.Now()
+		e.Read("COUNTER_HIGH", 0)
+		if took, most := e.Now()-begin, uint64(len(t.Manifest.Counters)); took >= most {
+			t.Fatalf("reading COUNTER_HIGH behind a write of %s took %d cycles, as if there were a copy to wait for", name, took)
+		}
+	}
+}
+
+// besideWrites reads any registers while others, and the same, are written, all offered as early as the bus lets them be, and reads them all behind that. A
+// group is enabled, so that some writes are refused.
+func besideWrites(e *rig.Engine) {
+	const rounds, each = 4, 60
+	t := e.T
+	g := e.Group(0, 1, t.Params.Members, false)
+	targets := make(map[bool][]uint32) // registers of groups, and all others
+	for _, r := range t.Manifest.Registers {
+		if r.Name == "GROUP_CTRL" || r.Name == "ECC_INJECT" || r.Top != "" {
+			continue
+		}
+		for i := range r.Size() {
+			of := strings.HasPrefix(r.Name, "GROUP_")
+			targets[of] = append(targets[of], r.At(i))
+		}
+	}
+	draw := func() uint32 {
+		from := targets[t.Rand.IntN(2) == 0]
+		return from[t.Rand.IntN(len(from))]
+	}
+	for round := range rounds {
+		e.SetPauses([]dut.Pauses{{}, {Seed: t.Rand.Uint64(), Registers: 0.2, Burst: 3}}[round%2])
+		t.In(fmt.Sprintf("round %d", round), func() {
+			var all []dut.Access
+			for range each {
+				addr := draw()
+				all = append(all, dut.Access{Addr: addr, Write: true, Value: t.Rand.Uint32()})
+				for range 1 + t.Rand.IntN(2) {
+					if t.Rand.IntN(4) != 0 {
+						addr = draw()
+					}
+					all = append(all, dut.Access{Addr: addr})
+				}
+			}
+			_, err := e.Together(all)
+			t.Check(err)
+		})
+	}
+	e.SetPauses(dut.Pauses{})
+	readAll(e, "after reads beside writes")
+	g.Disable()
 }
 
 // amongHeaders reads records while frames of one beat leave none of the cycles in which their table is not read: each read is answered before the last has come.
