@@ -45,7 +45,10 @@ func bypass(t *rig.T) {
 	fairness(g)
 	withoutGaps(g)
 	ofOneBeat(g)
+	rightBehind(g)
+	besideAdders(g)
 	amongCopies(g)
+	aheadOfWords(t)
 	behindPayload(e)
 	if t.Pipes() && !t.Messages() && !t.OneQueue && rig.NeedBare(t.Params) == "" {
 		shortest(t)
@@ -221,6 +224,109 @@ func ofOneBeat(g *rig.Group) {
 	}
 	if took := outs[frames-1].Last - outs[0].First; took >= most {
 		t.Fatalf("%d frames of a beat left within %d cycles, expected fewer than %d", frames, took, most)
+	}
+}
+
+// rightBehind has a stranger of one beat some cycles behind the begin of a frame that is answered, so that it once leaves in the cycle before the answer is
+// there: the answer leaves as long after its frame as ever, or in the cycle behind the stranger.
+func rightBehind(g *rig.Group) {
+	const cycles = 48
+	t, e := g.T, g.E
+	if t.OneQueue || rig.NeedBare(t.Params) != "" {
+		return
+	}
+	answered := g.Ack(0, g.Start())
+	if t.Pipes() { // data taken before
+		answered = g.Data(0, g.Start().Prev(), nil)
+	}
+	takes := uint64(0)
+	for wait := range uint64(cycles) {
+		came := uint64(0)
+		e.OnAccept = func(a dut.Frame, _ []inc.Counter) { came = cmp.Or(came, a.Last) }
+		e.Put(answered)
+		if wait > 0 {
+			e.Offer(answered.Port, dut.Frame{First: e.Now() + wait, Data: t.Words(2)})
+		}
+		outs := e.SettleAsIs()
+		i := slices.IndexFunc(outs, func(o dut.Frame) bool { return len(o.Data) > 8 })
+		if len(outs) != int(min(wait, 1))+1 || i < 0 {
+			t.Fatalf("%d frames left, expected a stranger and an answer", len(outs))
+		}
+		answer, want := outs[i], came+takes
+		for _, o := range outs[:i] {
+			want = max(want, o.Last+1)
+		}
+		if wait == 0 {
+			takes = answer.First - came
+		} else if answer.First > want {
+			t.Fatalf("with a stranger %d cycles behind its frame's begin an answer left in cycle %d, expected %d", wait, answer.First, want)
+		}
+	}
+	e.OnAccept = nil
+}
+
+// besideAdders has contributions come in while strangers of one beat wait until a port takes something. The adders have nothing to wait for: so the first copy of
+// the result that the last of them completes leaves without a bubble, but for one for each stranger, whose beat is read in place of a word. Adders that take no
+// word a cycle, or get one in place of another's write, have bubbles of their own.
+func besideAdders(g *rig.Group) {
+	const strangers, more = 8, 2
+	t, e, m := g.T, g.E, g.Members()
+	slow := t.Params.Reproducible() || 4*t.Params.Lanes < t.Params.BusBytes || t.Params.PayloadBanks > 1
+	if slow || t.OneQueue || rig.NeedBare(t.Params) != "" || g.MW() <= more || len(m) < 2 {
+		return
+	}
+	last := len(m) - 1
+	for _, c := range m[:last] {
+		e.Put(g.Data(c, g.PSN(0), g.Noise(t.Params.MTUBytes)))
+	}
+	e.Settle()
+	e.SetPauses(dut.Pauses{Ready: 1})
+	for range strangers {
+		e.Put(rig.Frame{Port: g.Ends[0].Port, Data: t.Words(2)})
+	}
+	for k := range more {
+		e.Put(g.Data(m[0], g.PSN(1+k), g.Noise(t.Params.MTUBytes)))
+	}
+	comeIn(e)
+	e.Put(g.Data(m[last], g.PSN(0), g.Noise(t.Params.MTUBytes)))
+	comeIn(e)
+	e.SetPauses(dut.Pauses{})
+	outs := e.Settle()
+	i := slices.IndexFunc(outs, func(o dut.Frame) bool { return len(o.Data) > t.Params.MTUBytes })
+	if i < 0 {
+		t.Fatalf("of %d frames that left none is a result", len(outs))
+	}
+	if o := outs[i]; o.Last-o.First >= uint64(t.Params.Beats(len(o.Data))+strangers) {
+		t.Fatalf("a result of %d bytes left in cycles %d to %d, with %d strangers that were read meanwhile at most", len(o.Data), o.First, o.Last, strangers)
+	}
+	g.Reset()
+}
+
+// comeIn runs the engine until all frames have come in, or no more do.
+func comeIn(e *rig.Engine) {
+	for end := e.Now() + uint64(8*e.T.MTUBeats()); e.Waiting() > 0 && e.Now() < end; {
+		e.StepTo(e.Now() + 1)
+	}
+}
+
+// aheadOfWords has contributions of one word come in while a long stranger, which reads what came in in their place, waits until a port takes something: when it
+// has left, they are added one right behind the other.
+func aheadOfWords(t *rig.T) {
+	const rounds = 4
+	g := t.Star()
+	e := g.E
+	for k := range rounds {
+		m := t.Shuffled(g.Members())
+		r := g.Round(g.PSN(k), 4).Draw(m...)
+		e.SetPauses(dut.Pauses{Ready: 1})
+		e.Put(rig.Frame{Port: g.Ends[m[0]].Port, Data: t.Words(t.Params.MTUBytes / 4 / (1 + k))})
+		comeIn(e)
+		for _, c := range m {
+			e.Put(r.Frame(c))
+		}
+		comeIn(e)
+		e.SetPauses(dut.Pauses{})
+		e.Settle()
 	}
 }
 

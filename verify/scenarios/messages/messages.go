@@ -6,6 +6,7 @@ package messages
 
 import (
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/rig"
 )
@@ -95,6 +96,12 @@ func settings(t *rig.T) {
 	}
 	g.Ends[last].PathMTU = t.Params.LeastPathMTU()
 	g.Program()
+	g.Complete(g.Start())
+	g.Disable()
+	g.E.Write("GROUP_ROUTE_1", g.Index, t.Rand.Uint32()) // of what a fixed group does not look at, last of all
+	if !fail.Must(g.E.Ctl.Enable(g.Index)) {
+		t.Fatalf("a group does not enable when GROUP_ROUTE_1 was written")
+	}
 	g.Complete(g.Start())
 	t.In("PSNs of each endpoint's own", func() { apart(t) })
 }

@@ -52,6 +52,45 @@ func reset(t *rig.T) {
 		}
 	}
 	t.In("while another group sends", func() { startsAmongSends(t) })
+	t.In("behind what it was acknowledged", func() { startsBehindAcks(t) })
+}
+
+// startsBehindAcks starts a group of Mode I some cycles behind the last ACK of all that it sent, which takes longer to count the more messages it is of: nothing of
+// it counts any more when the group has started, so that one ACK alone then frees nothing.
+func startsBehindAcks(t *rig.T) {
+	const spread = 112
+	g := star(t)
+	e, m := g.E, g.Members()
+	if !t.Messages() || len(m) < 2 {
+		return
+	}
+	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	for wait := range uint64(spread) {
+		for k := range g.MW() {
+			g.offer(g.PSN(k), 4)
+		}
+		e.SettleAsIs()
+		for _, c := range m {
+			e.Put(g.Ack(c, g.PSN(g.MW()-1)))
+		}
+		for e.Waiting() > 0 {
+			e.StepTo(e.Now() + 1)
+		}
+		e.StepTo(e.Now() + wait)
+		e.Write("GROUP_CTRL", g.Index, again)
+		for e.Field("GROUP_STATUS", g.Index, "busy") != 0 {
+			e.StepTo(e.Now() + 16)
+		}
+		g.offer(g.PSN(0), 4)
+		e.SettleAsIs()
+		before := e.Counters()["WIPE"]
+		e.Put(g.Ack(m[0], g.PSN(0)))
+		e.SettleAsIs()
+		if n := e.Counters()["WIPE"] - before; n > 0 {
+			t.Fatalf("started %d cycles behind its ACKs a group frees %d slots when endpoint %d of %d has acknowledged a message", wait, n, m[0], len(m))
+		}
+		g.Reset()
+	}
 }
 
 // startsAmongSends starts a group while all of another's members ask over and over for what they got: it does not wait until they are content.
