@@ -132,6 +132,12 @@ func TestPipeFaultsAreFound(t *testing.T) {
 			})},
 		{name: "time-outs too late", scenario: "pipe-timers", want: "time-outs by cycle", faulty: faulty{write: written("PIPE_TIMEOUT", func(v uint32) uint32 { return v + 2 })}},
 		{name: "no time-outs", scenario: "pipe-lost-ack", want: "never left", faulty: faulty{write: written("PIPE_TIMEOUT", func(uint32) uint32 { return rig.LongTimeout })}},
+		{name: "a frame of another endpoint", scenario: "pipe-answers", want: "and named",
+			acts: changed(func(a *dut.Act) {
+				if a.Kind == dut.ActFrame {
+					a.EI ^= 1
+				}
+			})},
 		{name: "a frame never decided", scenario: "pipe-answers", want: "unexpected frame", acts: func(all []dut.Act) []dut.Act {
 			return slices.DeleteFunc(all, func(a dut.Act) bool { return a.Kind == dut.ActFrame })
 		}},

@@ -59,7 +59,8 @@ type Act struct {
 	At uint64
 	// Kind is ActFrame, ActPoisoned or the value of an inc.ActionKind.
 	Kind uint8
-	// EI is the endpoint's table index; for a send, group·EPS + pipe; for a frame, the first of the engine that decided it.
+	// EI is the endpoint's table index; for a send, group·EPS + pipe; for a frame, its endpoint's, or any of the engine that decided it if it is no
+	// endpoint's.
 	EI int
 }
 

@@ -148,7 +148,11 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.accepted = append(r.accepted, Frame{Port: best, First: at, Last: end, Data: f.Data, Err: f.Err})
 		if r.man.Params.Pipes() {
 			if by := r.eng.Steer(f.Data); by < r.eng.Engines() {
-				r.acts = append(r.acts, Act{At: end, Kind: ActFrame, EI: by * r.man.Params.EngineRecords()})
+				ei := by * r.man.Params.EngineRecords()
+				if p, err := f.Packet(); err == nil {
+					ei += int(p.DestQP) % r.man.Params.EngineRecords()
+				}
+				r.acts = append(r.acts, Act{At: end, Kind: ActFrame, EI: ei})
 			}
 		}
 		r.leave(end, r.handle(end, best, f))

@@ -241,8 +241,6 @@ func (d *RTL) onAct() {
 		a := Act{At: d.Now(), Kind: uint8(part(d.act.Kind, i, n)), EI: i*records + int(part(d.act.EI, i, n))}
 		if a.Kind != ActFrame {
 			d.moved = d.model.Now()
-		} else {
-			a.EI = i * records
 		}
 		d.acts = append(d.acts, a)
 	}

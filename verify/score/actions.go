@@ -43,7 +43,20 @@ func (b *Board) decide() {
 		}
 		f := b.pending[engine][0]
 		b.pending[engine] = b.pending[engine][1:]
-		b.accept(f, a.At)
+		b.named(f, a, b.accept(f, a.At))
+	}
+}
+
+// named ends the test if the engine named another endpoint than the frame's that it decided, which counted as an endpoint's.
+func (b *Board) named(f pending, a dut.Act, changed []inc.Counter) {
+	p, err := f.Packet()
+	if err != nil || !b.pipes() || !slices.ContainsFunc(changed, func(c inc.Counter) bool {
+		return slices.Contains([]inc.Counter{inc.UpData, inc.DownData, inc.RxAck, inc.RxNak, inc.RxRnr, inc.RxCnp}, c)
+	}) {
+		return
+	}
+	if of := int(p.DestQP) % b.man.Params.Records(); a.EI != of {
+		differ("cycle %d: the engine decided a frame of table index %d and named %d", a.At, of, a.EI)
 	}
 }
 

@@ -211,8 +211,8 @@ func (b *Board) record(r Recorded) {
 	}
 }
 
-// accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
-func (b *Board) accept(a pending, at uint64) {
+// accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at, and tells which counters that changed.
+func (b *Board) accept(a pending, at uint64) (changed []inc.Counter) {
 	b.frames++
 	b.Decided = at
 	handle := b.ref.Handle
@@ -227,7 +227,6 @@ func (b *Board) accept(a pending, at uint64) {
 	before := b.ref.Engine().Counters()
 	b.expect(handle(at, a.Port, a.Data, a.Err))
 	after := b.ref.Engine().Counters()
-	var changed []inc.Counter
 	for c := range b.ref.Engine().Params().Counters() {
 		if after[c] != before[c] {
 			changed = append(changed, c)
@@ -237,6 +236,7 @@ func (b *Board) accept(a pending, at uint64) {
 	if b.OnAccept != nil {
 		b.OnAccept(a.Frame, changed)
 	}
+	return changed
 }
 
 // Reset resets both and discards what was expected.

@@ -50,6 +50,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "frames wait behind answers that no port takes: data behind a stranger that looks like it, and beside a damaged contribution"},
 		{Name: "pipe-pace", Run: pace, Needs: rig.ModeIII(rig.NeedBare),
 			Doc: "cycles that are promised: from a result to its send, from one waiting frame to the next, sends while a frame comes in, frames between two sends"},
+		{Name: "pipe-pace-messages", Run: paceMessages, Needs: rig.ModeI(rig.NeedBare),
+			Doc: "cycles that are promised of messages: packets that leave at once, ACKs that wait, a result behind them, frames behind a NAK, turns of a group that is stopped"},
 		{Name: "pipe-beside", Run: beside, Needs: rig.ModeIII(rig.NeedGroups(2)),
 			Doc: "a group sends again and again while another's ACKs, the data that they make room for, and its starts come in"},
 		{Name: "pipe-settings", Run: settings, Needs: rig.Pipes(),
