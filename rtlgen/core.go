@@ -316,9 +316,14 @@ func (b *blocks) judge(c *graph.Composite) {
 	c.Link(b.decide, b.slots, "init_")
 	c.Link(b.decide, b.acks, "ack_")
 	c.Link(b.acks, b.decide, "ack_")
-	c.LinkAs(b.slots, "acks_", b.acks, "init_")
 	c.Connect(b.slots.Pin("init_psn"), b.acks.Pin("init_psn"))
-	c.Connect(b.acks.Pin("init_take"), b.slots.Pin("acks_take"))
+	c.Connect(b.slots.Pin("acks_group"), b.acks.Pin("init_group"))
+	if b.messages == nil {
+		c.Connect(b.slots.Pin("acks_valid"), b.acks.Pin("init_valid"))
+		c.Connect(b.acks.Pin("init_take"), b.slots.Pin("acks_take"))
+	} else {
+		b.messages.startOfAcks(c, b)
+	}
 	if _, ok := b.decide.Module.Port("ack_waits"); ok {
 		c.Connect(b.acks.Pin("init_waits"), b.decide.Pin("ack_waits"))
 	} else {

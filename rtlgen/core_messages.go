@@ -148,6 +148,15 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 	c.Connect(m.send.Pin("init_clean"), b.decide.Pin("init_clean"))
 }
 
+// startOfAcks has a start set what a group's endpoints have acknowledged with each of them, and not before the first: an ACK of many messages is on its
+// way to ReceiveACK for longer than a start waits for frames, but CheckMessage begins with an endpoint only when there is none.
+func (m *messageBlocks) startOfAcks(c *graph.Composite, b *blocks) {
+	c.Connect(b.decide.Pin("init_take"), b.acks.Pin("init_valid"))
+	c.Open(b.slots.Pin("acks_valid"), "set with the endpoints")
+	c.Tie(b.slots.Pin("acks_take"), 1)
+	c.Open(b.acks.Pin("init_take"), "a group has two endpoints or more, so there is a second turn")
+}
+
 // link joins the outputs of one block that begin so with the inputs of another, through the block that knows of releases where that is between them.
 func (m *messageBlocks) link(c *graph.Composite, from, to *graph.Instance, prefix string) {
 	if m.release == nil {

@@ -52,20 +52,23 @@ func reset(t *rig.T) {
 		}
 	}
 	t.In("while another group sends", func() { startsAmongSends(t) })
-	t.In("behind what it was acknowledged", func() { startsBehindAcks(t) })
+	if t.Messages() {
+		t.In("behind what it was acknowledged", func() { startsBehindAcks(star(t)) })
+		t.In("behind ACKs of all slots", func() { startsBehindAcks(wideStar(t)) })
+	}
 }
 
 // startsBehindAcks starts a group of Mode I some cycles behind the last ACK of all that it sent, which takes longer to count the more messages it is of: nothing of
 // it counts any more when the group has started, so that one ACK alone then frees nothing.
-func startsBehindAcks(t *rig.T) {
-	const spread = 112
-	g := star(t)
-	e, m := g.E, g.Members()
-	if !t.Messages() || len(m) < 2 {
+func startsBehindAcks(g group) {
+	const rounds = 112
+	t, e, m := g.T, g.E, g.Members()
+	if len(m) < 2 {
 		return
 	}
+	spread := uint64(max(rounds, 32+len(m)*(3*g.MW()+4))) // of each endpoint's ACK 3 cycles a message
 	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
-	for wait := range uint64(spread) {
+	for wait := uint64(0); wait < spread; wait += spread / rounds {
 		for k := range g.MW() {
 			g.offer(g.PSN(k), 4)
 		}
