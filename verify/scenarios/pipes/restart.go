@@ -53,16 +53,23 @@ func reset(t *rig.T) {
 	}
 	t.In("while another group sends", func() { startsAmongSends(t) })
 	if t.Messages() {
-		t.In("behind what it was acknowledged", func() { startsBehindAcks(star(t)) })
-		t.In("behind ACKs of all slots", func() { startsBehindAcks(wideStar(t)) })
+		for _, g := range []group{star(t), wideStar(t)} {
+			t.In(fmt.Sprintf("behind ACKs of %d messages", g.MW()), func() {
+				g.startsBehindAcks(g.Members(), func(psn roce.PSN) { g.offer(psn, 4) })
+			})
+		}
+		g := under(t.PipeEngine(rig.LongTimeout), rig.WithCollective(inc.CollectiveBroadcast, true))
+		t.In("behind the ACKs of a Broadcast", func() {
+			g.startsBehindAcks(g.Those(g.Set.OutMask), func(psn roce.PSN) { g.E.Put(g.Data(g.Parent, psn, g.Values(4))) })
+		})
 	}
 }
 
 // startsBehindAcks starts a group of Mode I some cycles behind the last ACK of all that it sent, which takes longer to count the more messages it is of: nothing of
-// it counts any more when the group has started, so that one ACK alone then frees nothing.
-func startsBehindAcks(g group) {
+// it counts any more when the group has started, so that one ACK alone of those in m, who hear of it, then frees nothing.
+func (g group) startsBehindAcks(m []int, send func(roce.PSN)) {
 	const rounds = 112
-	t, e, m := g.T, g.E, g.Members()
+	t, e := g.T, g.E
 	if len(m) < 2 {
 		return
 	}
@@ -70,7 +77,7 @@ func startsBehindAcks(g group) {
 	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
 	for wait := uint64(0); wait < spread; wait += spread / rounds {
 		for k := range g.MW() {
-			g.offer(g.PSN(k), 4)
+			send(g.PSN(k))
 		}
 		e.SettleAsIs()
 		for _, c := range m {
@@ -84,7 +91,7 @@ func startsBehindAcks(g group) {
 		for e.Field("GROUP_STATUS", g.Index, "busy") != 0 {
 			e.StepTo(e.Now() + 16)
 		}
-		g.offer(g.PSN(0), 4)
+		send(g.PSN(0))
 		e.SettleAsIs()
 		before := e.Counters()["WIPE"]
 		e.Put(g.Ack(m[0], g.PSN(0)))
