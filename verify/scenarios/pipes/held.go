@@ -24,6 +24,9 @@ func heldUp(t *rig.T) {
 		p.a.Reset()
 		p.paddedBehindDamaged(fit)
 	}
+	if !t.Messages() {
+		star(t).lastWordsWait()
+	}
 	g := star(t)
 	if g.MW() < 3 || len(g.Members()) < 3 {
 		return
