@@ -167,7 +167,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
 	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		ECC: p.ECCAll})
-	gate := c.Add("u_gate", parser.Gate{Width: 4 + leaf.Bit(p.ECCAll)})
+	gate := c.Add("u_gate", parser.Gate{Width: 4 + leaf.Bit(p.ECCAll) + leaf.Bit(p.Mode == 3)})
 	gateRaw := c.Add("u_gate_raw", parser.Gate{Width: 2})
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
@@ -177,6 +177,9 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b := blocks{gate: gate, gateRaw: gateRaw, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
+	if p.Mode == 3 {
+		b.turn = c.Add("u_start_turn", recyclebuffer.StartTurn{})
+	}
 	if err := b.options(c, p, model); err != nil {
 		return nil, err
 	}
@@ -259,6 +262,8 @@ type blocks struct {
 	csrs *graph.Instance
 	// 802.1Q tags, if there are any
 	tags *tags
+	// Mode III's, which keeps frames out when a start has waited long
+	turn *graph.Instance
 	// the interrupts, if there are any
 	interrupts *graph.Instance
 	// what stands beside memories with check bits, if all have them

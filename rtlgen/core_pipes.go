@@ -37,7 +37,9 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 		c.Connect(slots.Pin("init_ei"), repeat.Pin("init_ei"), answer.Pin("init_ei"))
 		c.Connect(slots.Pin("init_psn"), answer.Pin("init_psn"))
 		c.Connect(decide.Pin("init_take"), repeat.Pin("init_we"), answer.Pin("init_we"))
-		c.Connect(repeat.Pin("init_clean"), decide.Pin("init_clean"))
+		c.Connect(repeat.Pin("init_clean"), decide.Pin("init_clean"), b.turn.Pin("init_clean"))
+		c.Connect(slots.Pin("init_valid"), b.turn.Pin("init_valid"))
+		c.Connect(decide.Pin("init_take"), b.turn.Pin("init_take"))
 
 		c.Open(csrs.Pin("cfg_gap_nak"), "every gap is answered")
 		for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp"} {

@@ -127,6 +127,9 @@ func (b *blocks) rooms() graph.Pin {
 	if b.guard != nil {
 		all = append([]graph.Pin{b.guard.regs.Pin("ready")}, all...)
 	}
+	if b.turn != nil {
+		all = append(all, b.turn.Pin("room"))
+	}
 	return graph.Concat(all...)
 }
 

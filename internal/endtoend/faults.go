@@ -150,6 +150,7 @@ const (
 	fileSkid           = "rtl/inc_skid.v"
 	fileSteps          = "rtl/inc_frame_steps.v"
 	fileTake           = "rtl/inc_take_row.v"
+	fileTurn           = "rtl/inc_start_turn.v"
 	fileTranslate      = "rtl/inc_translate_header.v"
 	fileEagerTree      = "rtl/inc_eager_tree.v"
 	fileMergePlan      = "rtl/inc_merge_plan.v"

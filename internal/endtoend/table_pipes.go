@@ -179,6 +179,7 @@ func turnFaults() []Fault {
 // widePipeFaults are of buses on which a short frame is one beat, and frames come in faster than they are decided.
 func widePipeFaults() []Fault {
 	return []Fault{
+		{Name: "a start waits as long as frames of one beat come right behind each other", File: fileTurn, Old: "waited_reg == 4'd15", New: "1'b0"},
 		{Name: "frames go before actions", File: filePipe,
 			Old: "turn_next && frm_waits", New: "frm_waits", Also: []Change{
 				{Old: "!(act_soon && !opened_reg)", New: "1'b1"},
