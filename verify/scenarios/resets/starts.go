@@ -102,6 +102,7 @@ func startsAmongTraffic(t *rig.T) {
 	again.CompleteFrom(0, 2)
 	busy.CompleteFrom(rounds, 2)
 	t.In("without a pause", func() { startsWithoutPause(again) })
+	t.In("beside frames of three beats", func() { startsHoldNobodyUp(again) })
 }
 
 // startsWithoutPause starts a group while strangers' frames come in one behind the other: it does not wait until they pause.
@@ -119,6 +120,36 @@ func startsWithoutPause(g *rig.Group) {
 		t.Fatalf("group %d did not start before all frames had come in", g.Index)
 	}
 	e.Settle()
+	g.CompleteFrom(0, 2)
+}
+
+// startsHoldNobodyUp has strangers' frames of three beats come in one behind the other, without a start and beside one, which finds a cycle between them: they
+// take as long, or with tables of one port a cycle longer. From one start to the next it is any number of cycles modulo 16, as long as a start may wait.
+func startsHoldNobodyUp(g *rig.Group) {
+	const frames, period = 200, 16
+	t, e := g.T, g.E
+	f := g.Data(g.Members()[0], g.PSN(0), g.Noise(min(2*max(t.Params.BusBytes, 16), t.Params.MTUBytes)), func(p *roce.Packet) { p.SrcIP[3] ^= 1 })
+	cycles := func(ctrl uint32, wait uint64) uint64 {
+		at := e.Now()
+		e.Put(slices.Repeat([]rig.Frame{f}, frames)...)
+		e.StepTo(at + wait)
+		e.Write("GROUP_CTRL", g.Index, ctrl)
+		for e.Waiting() > 0 {
+			e.StepTo(e.Now() + 1)
+		}
+		took := e.Now() - at
+		awaitStarted(e, g.Index)
+		e.Settle()
+		return took
+	}
+	enable := t.Field("GROUP_CTRL", "enable").Put(1)
+	start := enable | t.Field("GROUP_CTRL", "reset").Put(1)
+	cycles(start, 0) // nothing is unacknowledged then
+	alone := cycles(enable, 0)
+	for k := range uint64(period) {
+		beside := cycles(start, k*(k+1)/2%period)
+		t.Promise(beside <= alone+1, "%d frames take %d cycles beside a start, %d without", frames, beside, alone)
+	}
 	g.CompleteFrom(0, 2)
 }
 
