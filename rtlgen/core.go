@@ -177,9 +177,6 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b := blocks{gate: gate, gateRaw: gateRaw, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
-	if p.Mode == 3 {
-		b.turn = c.Add("u_start_turn", recyclebuffer.StartTurn{})
-	}
 	if err := b.options(c, p, model); err != nil {
 		return nil, err
 	}
@@ -199,8 +196,11 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	return c.Build()
 }
 
-// options adds what an engine has only if it is asked for.
+// options adds what an engine has only in a mode, or if it is asked for.
 func (b *blocks) options(c *graph.Composite, p params.Params, model contract.Model) (err error) {
+	if p.Mode == 3 {
+		b.turn = c.Add("u_start_turn", recyclebuffer.StartTurn{})
+	}
 	if p.Interrupts {
 		b.interrupts = addInterrupts(c, p, model.AddrBits)
 	}
