@@ -57,7 +57,7 @@ func TestReuseOfMessages(t *testing.T) {
 	assert.GreaterOrEqual(t, r.ModuleShare(), 0.8, r.Text())
 	assert.GreaterOrEqual(t, r.LineShare(), 0.7, r.Text())
 	assert.Empty(t, r.Changed)
-	assert.Equal(t, []string{"inc_check_pipe", "inc_send_ack"}, r.Added)
+	assert.Equal(t, []string{"inc_check_pipe", "inc_send_ack", "inc_start_turn"}, r.Added)
 }
 
 // TestReuseAmong: the three modes in one table. What two designs share is the same from either side, and what all share no more than any two do;
