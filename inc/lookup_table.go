@@ -25,8 +25,8 @@ const (
 
 // lookup is the rest of rule 1 (is the destination QPN ours) and rules 2 and 3 of docs/engine.md section 3. The low bits
 // of the QPN are the index of the one record that can match; the record's whole QPN then decides. The UDP source port and
-// the MAC addresses are no part of it: a NIC picks the one freely and routers change the others. A stale packet came in before its group was
-// started, which was not enabled then.
+// the MAC addresses are no part of it: a NIC picks the one freely and routers change the others. A stale packet came in before its group's
+// last start: it is dropped as one of a group that is not enabled.
 func (e *Engine) lookup(port int, p *roce.Packet, stale bool) (place, fate) {
 	ei := int(p.DestQP) % len(e.table)
 	record := &e.table[ei]

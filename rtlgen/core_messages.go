@@ -154,7 +154,7 @@ func (m *messageBlocks) startOfAcks(c *graph.Composite, b *blocks) {
 	c.Connect(b.decide.Pin("init_take"), b.acks.Pin("init_valid"))
 	c.Open(b.slots.Pin("acks_valid"), "set with the endpoints")
 	c.Tie(b.slots.Pin("acks_take"), 1)
-	c.Open(b.acks.Pin("init_take"), "a group has two endpoints or more, so there is a second turn")
+	c.Open(b.acks.Pin("init_take"), "CheckMessage takes an endpoint only while no answer is under way, so nothing is read or written then")
 }
 
 // link joins the outputs of one block that begin so with the inputs of another, through the block that knows of releases where that is between them.

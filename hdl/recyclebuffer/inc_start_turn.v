@@ -3,7 +3,7 @@
 // inc_start_turn: has frames pause when a start has waited long for a cycle between them.
 //
 // Contract
-//   latency     init_valid and init_clean stand and init_take is low in cycles 0 to 15: room is low from cycle 16 on
+//   latency     init_valid and init_clean stand and init_take is low in cycles 0 to 14, and init_valid in 15: room is low from cycle 16 on
 //   throughput  one start at a time
 //   order       room stays low until init_valid falls, so that all endpoints of the group have their turn in one pause
 //   stall       none: what is under way then goes on, and the start waits for no frame that has not come

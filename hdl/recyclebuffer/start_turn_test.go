@@ -19,7 +19,7 @@ func TestStartTurnDescription(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{recyclebuffer.StartTurn{}}, nil)
 }
 
-// TestStartTurn: frames pause from the 16th cycle on in which a start that could be taken is not, until it is over.
+// TestStartTurn: frames pause when a start that could be taken was not for 15 cycles in a row and still stands, until it is over.
 func TestStartTurn(t *testing.T) {
 	t.Parallel()
 	b := rig.New(t, rig.Lib(t, recyclebuffer.StartTurn{}), 1)

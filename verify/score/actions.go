@@ -47,7 +47,7 @@ func (b *Board) decide() {
 	}
 }
 
-// named ends the test if the engine named another endpoint than the frame's that it decided, which counted as an endpoint's.
+// named ends the test if the monitor named another endpoint than the frame's, of a frame that was counted as some endpoint's.
 func (b *Board) named(f pending, a dut.Act, changed []inc.Counter) {
 	p, err := f.Packet()
 	if err != nil || !b.pipes() || !slices.ContainsFunc(changed, func(c inc.Counter) bool {

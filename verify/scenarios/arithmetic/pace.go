@@ -14,8 +14,8 @@ import (
 	"incforge/verify/rig"
 )
 
-// What docs/engine.md section 9 promises of a result of paceRows rows and more: its last beat leaves that many cycles behind its last contribution's, and as many
-// again a row as there are pairs, and one.
+// What docs/engine.md section 9 promises of a result of r rows, paceRows and more, of S pairs: the last beat of its first copy leaves at most r * (1 + S) + paceCycles
+// cycles behind its last contribution's.
 const (
 	paceRows   = 32
 	paceCycles = 12

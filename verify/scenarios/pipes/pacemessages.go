@@ -19,7 +19,7 @@ const answerPace, messagePace = 3, 3
 // stoppedTurn is how many cycles apart frames are decided, at most, that have a turn of an endpoint between them whose group was stopped.
 const stoppedTurn = 7
 
-// lookBeats is how long a frame is whose last beat comes when all that is asked about it is known.
+// lookBeats is from how many beats on a frame's look is over before its last beat.
 const lookBeats = 16
 
 // passing is how many frames that are bypassed may pass a NAK that has something sent again.
@@ -103,7 +103,8 @@ func (g group) answeredOneByOne() {
 	}
 	g.waitBehind(fit, frames...)
 	g.E.OnAccept = nil
-	for k := 1; k < count; k++ {
+	g.promise(len(at) == count, "%d of %d ACKs were decided", len(at), count)
+	for k := 1; k < len(at); k++ {
 		g.promise(at[k] == at[k-1]+answerPace, "ACKs that wait were decided in cycles %d, expected one in %d", at, answerPace)
 	}
 }
@@ -111,10 +112,10 @@ func (g group) answeredOneByOne() {
 // resultBehindAnswers has two ranks acknowledge all that has left, and one complete the last message that a pool takes right behind them. The first ACK takes
 // so long that the second waits for it, and the result for that: it leaves beside the second one's job. (With releases it takes a look, behind that.)
 func (g group) resultBehindAnswers() {
-	const around = 24 // cycles in which a short frame comes to its decision, at most
+	const margin = 6 // cycles that a short frame's decision may differ by
 	m, k := g.T.Shuffled(g.Members()), g.MW()-1
 	takes := uint64(answerPace + messagePace*k)
-	if !g.T.Params.NoReleases || takes < 2*uint64(g.T.Params.Beats(64))+around/4 {
+	if !g.T.Params.NoReleases || takes < 2*uint64(g.T.Params.Beats(64))+margin {
 		return
 	}
 	for i := range k {
@@ -190,8 +191,9 @@ func stoppedTurns(t *rig.T) {
 	fit := star(t).answersThatFit(mostAnswers)
 	e := t.PipeEngine(rig.LongTimeout)
 	a, b := group{e.Group(0, 2, t.Params.Members, false)}, group{e.Group(1, 2, t.Params.Members, false)}
-	m, each := a.Members(), min(b.MW()-1, 2)
-	if each < 2 || fit < each*len(m) {
+	const each = 2
+	m := a.Members()
+	if b.MW() <= each || fit < each*len(m) {
 		return
 	}
 	a.roundTrip(a.PSN(0))
@@ -218,6 +220,7 @@ func stoppedTurns(t *rig.T) {
 	b.Disable()
 	a.soak(len(m))
 	e.OnAccept = nil
+	a.promise(len(at) == len(m), "%d of %d frames were decided when the group was stopped", len(at), len(m))
 	for k := 1; k < len(at); k++ {
 		a.promise(at[k] <= at[k-1]+stoppedTurn, "frames between the turns of a group that was stopped were decided in cycles %d, expected one in %d at most", at, stoppedTurn)
 	}

@@ -68,14 +68,15 @@ func reset(t *rig.T) {
 // startsBehindAcks starts a group of Mode I some cycles behind the last ACK of all that it sent, which takes longer to count the more messages it is of: nothing of
 // it counts any more when the group has started, so that one ACK alone of those in m, who hear of it, then frees nothing.
 func (g group) startsBehindAcks(m []int, send func(roce.PSN)) {
-	const rounds = 112
+	const most = 112
 	t, e := g.T, g.E
 	if len(m) < 2 {
 		return
 	}
-	spread := uint64(max(rounds, 32+len(m)*(3*g.MW()+4))) // of each endpoint's ACK 3 cycles a message
+	spread := max(most, 32+len(m)*(3*g.MW()+4)) // of each endpoint's ACK 3 cycles a message
 	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
-	for wait := uint64(0); wait < spread; wait += spread / rounds {
+	for round := range most {
+		wait := uint64(round * spread / most)
 		for k := range g.MW() {
 			send(g.PSN(k))
 		}

@@ -53,7 +53,7 @@ func heldCopy(e *rig.Engine) {
 		t.Fatalf("%v is %d in a copy that had %d", inc.Bypass, n, held)
 	}
 	e.Write("COUNTER_SNAPSHOT", 0, 0)
-	for _, name := range []string{"IP_ID", "COUNTER_SNAPSHOT"} { // a write of 0 copies nothing
+	for _, name := range []string{"IP_ID", "COUNTER_SNAPSHOT"} { // a write of 0 copies nothing, in whichever register
 		e.Write(name, 0, 0)
 		begin := e.Now()
 		e.Read("COUNTER_HIGH", 0)

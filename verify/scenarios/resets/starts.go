@@ -123,8 +123,9 @@ func startsWithoutPause(g *rig.Group) {
 	g.CompleteFrom(0, 2)
 }
 
-// startsHoldNobodyUp has strangers' frames of three beats come in one behind the other, without a start and beside one, which finds a cycle between them: they
-// take as long, or with tables of one port a cycle longer. From one start to the next it is any number of cycles modulo 16, as long as a start may wait.
+// startsHoldNobodyUp has strangers' frames of three beats and more come in one behind the other, without a start and beside one, which finds a cycle between
+// them: they take as long, or with tables of one port a cycle longer. From one start to the next it is any number of cycles modulo 16, for which a start may wait:
+// triangular numbers differ by each.
 func startsHoldNobodyUp(g *rig.Group) {
 	const frames, period = 200, 16
 	t, e := g.T, g.E
