@@ -87,6 +87,11 @@ func (t *T) Promise(holds bool, format string, args ...any) {
 	}
 }
 
+// StartsGroup is what GROUP_CTRL is written with to start a group, one that runs too.
+func (t *T) StartsGroup() uint32 {
+	return t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+}
+
 // Check ends the scenario if err is not nil.
 func (t *T) Check(err error) { fail.On(err) }
 

@@ -181,7 +181,7 @@ func startsAtOpenings(t *rig.T) {
 	e := t.Engine()
 	e.Mute = true
 	opens, again := two(e)
-	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	start := t.StartsGroup()
 	for round := range rounds {
 		t.In(fmt.Sprintf("round %d", round), func() {
 			for range 2 { // four ranges, so that the next is the engine's number 0 again, with numbers that differ from one wire to the next

@@ -54,7 +54,7 @@ func (p pair) startedBehindSends() {
 		b.offer(b.PSN(k), t.Params.MTUBytes)
 	}
 	e.SettleAsIs()
-	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	again := t.StartsGroup()
 	shows, err := t.Manifest.Addr("GROUP_FAILED", g.Index)
 	t.Check(err)
 	for range rounds {

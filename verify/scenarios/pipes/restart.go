@@ -74,7 +74,7 @@ func (g group) startsBehindAcks(m []int, send func(roce.PSN)) {
 		return
 	}
 	spread := max(most, 32+len(m)*(3*g.MW()+4)) // of each endpoint's ACK 3 cycles a message
-	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	again := t.StartsGroup()
 	for round := range most {
 		wait := uint64(round * spread / most)
 		for k := range g.MW() {
@@ -119,7 +119,7 @@ func startsAmongSends(t *rig.T) {
 		}
 	}
 	e.StepTo(e.Now() + 200)
-	e.Write("GROUP_CTRL", again.Index, t.Field("GROUP_CTRL", "enable").Put(1)|t.Field("GROUP_CTRL", "reset").Put(1))
+	e.Write("GROUP_CTRL", again.Index, t.StartsGroup())
 	for e.Field("GROUP_STATUS", again.Index, "busy") != 0 && e.Waiting() > 0 {
 		e.StepTo(e.Now() + 16)
 	}

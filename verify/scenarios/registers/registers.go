@@ -171,7 +171,7 @@ func besideStarts(e *rig.Engine) {
 			names = append(names, r.Name)
 		}
 	}
-	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	again := t.StartsGroup()
 	for range starts {
 		e.Write("GROUP_CTRL", g.Index, again)
 		for range 2 {

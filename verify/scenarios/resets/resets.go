@@ -18,7 +18,7 @@ func resets(t *rig.T) {
 	const rounds, longest = 8, 160
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 2)
-	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	start := t.StartsGroup()
 	for round := range rounds {
 		inBand := t.Params.InBand && !t.Messages() && round%2 == 1
 		t.In(fmt.Sprintf("round %d", round), func() {

@@ -24,7 +24,7 @@ func startsTogether(t *rig.T) {
 		groups = append(groups, e.Group(i, count, t.Params.Members, false))
 		order = append(order, i)
 	}
-	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	again := t.StartsGroup()
 	for round := range rounds {
 		t.In(fmt.Sprintf("round %d", round), func() {
 			for range 2 { // the first is still under way when all are started once more
@@ -54,7 +54,7 @@ func changePlaces(a, b *rig.Group) {
 	for _, g := range both {
 		t.Check(e.Ctl.SetGroup(g.Index, g.Set))
 	}
-	again := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	again := t.StartsGroup()
 	for _, g := range []*rig.Group{a, b, a} {
 		e.Write("GROUP_CTRL", g.Index, again)
 	}
@@ -70,7 +70,7 @@ func startsAmongTraffic(t *rig.T) {
 	const rounds, spread = 80, 32
 	e := t.Engine()
 	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
-	start := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1)
+	start := t.StartsGroup()
 	for k := range rounds {
 		if !t.Pipes() { // what nobody has acknowledged yet is seen in a NAK, below
 			again.Disable()
@@ -114,7 +114,7 @@ func startsWithoutPause(g *rig.Group) {
 	for range cycles / max(t.Params.Beats(len(f.Data)), 2) {
 		e.Put(f)
 	}
-	e.Write("GROUP_CTRL", g.Index, t.Field("GROUP_CTRL", "enable").Put(1)|t.Field("GROUP_CTRL", "reset").Put(1))
+	e.Write("GROUP_CTRL", g.Index, t.StartsGroup())
 	awaitStarted(e, g.Index)
 	if e.Waiting() == 0 {
 		t.Fatalf("group %d did not start before all frames had come in", g.Index)
@@ -144,7 +144,7 @@ func startsHoldNobodyUp(g *rig.Group) {
 		return took
 	}
 	enable := t.Field("GROUP_CTRL", "enable").Put(1)
-	start := enable | t.Field("GROUP_CTRL", "reset").Put(1)
+	start := t.StartsGroup()
 	cycles(start, 0) // nothing is unacknowledged then
 	alone := cycles(enable, 0)
 	for k := range uint64(period) {
