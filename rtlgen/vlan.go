@@ -68,6 +68,7 @@ func addTags(c *graph.Composite, p params.Params, model contract.Model) (*tags, 
 
 // in connects the way in, to where a frame and its end are known.
 func (t *tags) in(c *graph.Composite, b *blocks, in graph.StreamEnd) {
+	c.Link(b.parse, b.lookup, "seek_")
 	if t == nil {
 		c.ConnectStream(in, b.parse.Stream("s_axis"))
 		c.Link(b.parse, b.packets, "eof_")

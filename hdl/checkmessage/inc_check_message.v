@@ -2043,7 +2043,7 @@ module inc_check_message #(
     assign work_big_endian = sends ? j_big_endian : c_big_endian;
     assign work_commits    = (put_reg && commits) || commits_reg || job_reg;
     assign work_kills      = (put_reg && data_goes && !commits) || withdraw || dies_reg;
-    assign adds            = put_adds;
+    assign adds            = puts ? adds_reg : put_adds;    // a work may be taken when it is put
 
     // ---- frames to be made: an answer, and a cycle later the result that leaves at once, or a CNP; what SendMessage sends ----
 

@@ -4,7 +4,7 @@
 //
 // Contract
 //   order       one work at a time, put while `held` is low; it is speculative until `commits` or `kills` follows, before the next
-//   latency     put in cycle 0, op_valid in cycle 1 at the earliest
+//   latency     put in cycle 0, op_valid in cycle 1 at the earliest; with PROMPT in cycle 0
 //   throughput  a work in 2 cycles
 //   stall       op_ready: op_valid is high in cycles with op_ready alone; held
 //   verdict     it reaches a work that is still held here: a committed one is no longer speculative, a killed one is never offered. One
@@ -15,7 +15,9 @@
 
 module inc_hold_work #(
     // bits of a work, at least 1
-    parameter WIDTH = 8
+    parameter WIDTH  = 8,
+    // 1: a work is offered in the cycle in which it is put
+    parameter PROMPT = 0
 ) (
     input  wire             clk,
     input  wire             rst,
@@ -40,31 +42,36 @@ module inc_hold_work #(
         if (WIDTH < 1) begin : gen_bad_width
             $error("inc_hold_work: WIDTH must be at least 1");
         end
+        if (PROMPT < 0 || PROMPT > 1) begin : gen_bad_prompt
+            $error("inc_hold_work: PROMPT must be 0 or 1");
+        end
     endgenerate
 `endif
 
     reg             held_reg, spec_reg;
     reg [WIDTH-1:0] data_reg;
 
-    wire dies = kills && spec_reg;
+    wire dies   = kills && spec_reg;
+    wire passes = PROMPT != 0 && put && op_ready;    // it is not held
+    wire spec   = spec_reg && !commits;
 
     assign held      = held_reg;
-    assign op_valid  = held_reg && op_ready && !dies;
-    assign op_spec   = spec_reg && !commits;
+    assign op_valid  = passes || (held_reg && op_ready && !dies);
+    assign op_spec   = passes || spec;
     assign op_commit = commits && !held_reg;
     assign op_kill   = kills && !held_reg;
-    assign op_data   = data_reg;
+    assign op_data   = PROMPT != 0 && !held_reg ? put_data : data_reg;
 
     always @(posedge clk) begin
         if (!held_reg) begin
             data_reg <= put_data;
         end
         if (put) begin
-            held_reg <= 1'b1;
+            held_reg <= !passes;
             spec_reg <= 1'b1;
         end else begin
             held_reg <= held_reg && !op_ready && !dies;
-            spec_reg <= op_spec;
+            spec_reg <= spec;
         end
         if (rst) begin
             held_reg <= 1'b0;

@@ -4,7 +4,7 @@
 //
 // Contract
 //   order       one work at a time, put while work_held is low; it is speculative until work_commits or work_kills follows, before the next
-//   latency     put in cycle 0, op_valid in cycle 1 at the earliest
+//   latency     put in cycle 0, op_valid in cycle 1 at the earliest; with PROMPT in cycle 0
 //   throughput  a work in 2 cycles
 //   stall       op_ready: op_valid is high in cycles with op_ready alone; work_held
 //   words       a frame begins in the packet buffer where the one that was done last ended: vrd_end, with `done`. pkt_start is the oldest beat
@@ -32,7 +32,9 @@ module inc_offer_work #(
     // 1: contributions are kept by pairs of endpoints and reduced when the slot is complete
     parameter TREE     = 0,
     // bits of a beat's address in the packet buffer
-    parameter PKT_W    = 9
+    parameter PKT_W    = 9,
+    // 1: a work is offered in the cycle in which it is put
+    parameter PROMPT   = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -128,7 +130,7 @@ module inc_offer_work #(
     reg  [PKT_W-1:0] start_reg;        // where the frame that is decided next begins
     wire             imm = c_opcode == 8'h03 || c_opcode == 8'h05;
 
-    inc_hold_work #(.WIDTH(WORK_W)) u_work (
+    inc_hold_work #(.WIDTH(WORK_W), .PROMPT(PROMPT)) u_work (
         .clk       (clk),
         .rst       (rst),
         .held      (work_held),

@@ -25,16 +25,17 @@ func (p OfferWork) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	d := Decider(p)
-	hold, err := HoldWork{Width: d.workBits()}.Module()
+	hold, err := HoldWork{Width: d.workBits(), Prompt: p.Prompt}.Module()
 	if err != nil {
 		return nil, err
 	}
 	return &graph.Module{
-		Name: "inc_offer_work", Block: "OfferWork", Source: source, Latency: "1 cycle",
+		Name: "inc_offer_work", Block: "OfferWork", Source: source, Latency: offered(p.Prompt),
 		Purpose: "offers a frame's work on the payload to AggregateData",
 		Params: []graph.Param{
 			{Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW},
 			{Name: "PLANES", Value: p.Planes}, {Name: "PAIR_W", Value: d.pairBits()}, {Name: "TREE", Value: p.Tree}, {Name: "PKT_W", Value: p.PktW},
+			{Name: "PROMPT", Value: p.Prompt},
 		},
 		Ports: slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("c_opcode", 8), leaf.In("c_done", 1), leaf.In("vrd_end", p.PktW)},
 			d.workPorts(), d.opPorts()),

@@ -55,12 +55,15 @@ func (DropLadder) Module() (*graph.Module, error) {
 type HoldWork struct {
 	// Width: bits of a work, at least 1.
 	Width int
+	// Prompt: 1 if a work is offered in the cycle in which it is put, 0 if in the next.
+	Prompt int
 }
 
 // Module describes it, or says why the parameter is illegal.
 func (p HoldWork) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_hold_work")
 	rules.Refuse(p.Width < 1, "WIDTH must be at least 1")
+	rules.Refuse(p.Prompt < 0 || p.Prompt > 1, "PROMPT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -69,9 +72,9 @@ func (p HoldWork) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	return &graph.Module{
-		Name: "inc_hold_work", Source: source, Latency: "1 cycle",
+		Name: "inc_hold_work", Source: source, Latency: offered(p.Prompt),
 		Purpose: "keeps a work on the payload until it is taken",
-		Params:  []graph.Param{{Name: "WIDTH", Value: p.Width}},
+		Params:  []graph.Param{{Name: "WIDTH", Value: p.Width}, {Name: "PROMPT", Value: p.Prompt}},
 		Ports: []graph.Port{
 			leaf.In("clk", 1), leaf.In("rst", 1),
 			leaf.Out("held", 1), leaf.In("put", 1), leaf.In("put_data", p.Width), leaf.In("commits", 1), leaf.In("kills", 1),
@@ -79,6 +82,14 @@ func (p HoldWork) Module() (*graph.Module, error) {
 			leaf.Out("op_data", p.Width),
 		},
 	}, nil
+}
+
+// offered is the latency of a work.
+func offered(prompt int) string {
+	if prompt != 0 {
+		return "0 cycles"
+	}
+	return "1 cycle"
 }
 
 // LookAhead is inc_look_ahead: a word of state for a frame whose predecessor may be about to write it. Its contract is the head of

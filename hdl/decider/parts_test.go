@@ -19,8 +19,9 @@ func TestDescription(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{decider.FrameClass{}}, nil)
 	hdltest.Check(t, []graph.Describer{decider.DropLadder{}}, nil)
 	hdltest.Check(t, []graph.Describer{decider.Past{}}, nil)
-	hdltest.Check(t, []graph.Describer{decider.HoldWork{Width: 1}, decider.HoldWork{Width: 60}},
-		[]hdltest.Refused{{Leaf: decider.HoldWork{}, Params: []graph.Param{{Name: "WIDTH", Value: 0}}, Rule: "WIDTH must be at least 1"}})
+	hdltest.Check(t, []graph.Describer{decider.HoldWork{Width: 1}, decider.HoldWork{Width: 60, Prompt: 1}},
+		[]hdltest.Refused{{Leaf: decider.HoldWork{}, Params: []graph.Param{{Name: "WIDTH", Value: 0}}, Rule: "WIDTH must be at least 1"},
+			{Leaf: decider.HoldWork{Width: 1, Prompt: 2}, Params: []graph.Param{{Name: "PROMPT", Value: 2}}, Rule: "PROMPT must be 0 or 1"}})
 	hdltest.Check(t, []graph.Describer{decider.LookAhead{Bits: 1}, decider.LookAhead{Bits: 96}},
 		[]hdltest.Refused{{Leaf: decider.LookAhead{}, Params: []graph.Param{{Name: "BITS", Value: 0}}, Rule: "BITS must be at least 1"}})
 	entry := decider.FrameEntry{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Groups: 2}
@@ -52,7 +53,7 @@ func shapes() []decider.Decider {
 		{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5},
 		{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Groups: 1, PktW: 8, ICRC: 1},
 		{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 4, SlotW: 8, Planes: 2, Tree: 1, Groups: 4, PktW: 7},
-		{LenW: 13, WordsW: 7, Bytes: 64, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Planes: 8, Tree: 1, Groups: 64, PktW: 9, ICRC: 1, InBand: 1},
+		{LenW: 13, WordsW: 7, Bytes: 64, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Planes: 8, Tree: 1, Groups: 64, PktW: 9, ICRC: 1, InBand: 1, Prompt: 1},
 		// a word as long as the MTU
 		{LenW: 9, WordsW: 1, Bytes: 256, EPW: 4, EIW: 5, MaskW: 9, SlotW: 23, Planes: 5, Tree: 1, Groups: 2, PktW: 5, ICRC: 1},
 	}
@@ -263,7 +264,17 @@ func TestPast(t *testing.T) {
 // right time.
 func TestHoldWork(t *testing.T) {
 	t.Parallel()
-	b := rig.New(t, rig.Lib(t, decider.HoldWork{Width: 16}), 1)
+	for name, p := range map[string]decider.HoldWork{"held for a cycle": {Width: 16}, "prompt": {Width: 16, Prompt: 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			holdWork(t, p)
+		})
+	}
+}
+
+func holdWork(t *testing.T, p decider.HoldWork) {
+	t.Helper()
+	b := rig.New(t, rig.Lib(t, p), 1)
 	rng := rand.New(rand.NewPCG(1, 1))
 	var (
 		held, spec, open bool // one is held; it is speculative; a speculative one waits for its verdict
@@ -285,8 +296,14 @@ func TestHoldWork(t *testing.T) {
 
 		require.Equal(t, held, b.Is("held"))
 		dies := verdict && !good && held
-		require.Equal(t, held && ready && !dies, b.Is("op_valid"))
-		if b.Is("op_valid") {
+		passes := p.Prompt != 0 && put && ready
+		require.Equal(t, passes || (held && ready && !dies), b.Is("op_valid"))
+		switch {
+		case passes:
+			require.Equal(t, next, b.Get("op_data"))
+			require.True(t, b.Is("op_spec"))
+			met["passed"]++
+		case b.Is("op_valid"):
 			require.Equal(t, data, b.Get("op_data"))
 			require.Equal(t, spec && !verdict, b.Is("op_spec"))
 			met["taken"]++
@@ -299,7 +316,7 @@ func TestHoldWork(t *testing.T) {
 		}
 		held = held && !ready && !dies
 		if put {
-			held, spec, open, data = true, true, true, next
+			held, spec, open, data = !passes, true, true, next
 		}
 	}
 	for _, name := range []string{"taken", "committed here", "committed there", "killed here", "killed there"} {

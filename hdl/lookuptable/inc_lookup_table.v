@@ -4,7 +4,7 @@
 //
 // Contract
 //   search      none: the QPN's low bits are the endpoint's index; the record read there is compared in full
-//   latency     hdr_valid in cycle 0, fwd_valid in cycle 2, the entry at the head of an empty queue in cycle 2
+//   latency     seek_valid in cycle 0, hdr_valid, always, in cycle 1, fwd_valid and the entry at the head of an empty queue in cycle 2
 //   throughput  1 header per cycle; entries leave in the order of the headers
 //   stall       the writer of headers watches `room`, true while more than 8 entries are free
 //   tables      written word by word through tbl_*, at any time; read by the headers that come later. Words EP_CTRL and EP_LOCAL_QPN of an
@@ -65,8 +65,11 @@ module inc_lookup_table #(
     output wire                    got,
     output wire [31:0]             got_data,
 
-    // header fields, from the parser
+    // from the parser: by what a header's records are found, a cycle before it, and the header
     output wire                    room,
+    input  wire                    seek_valid,
+    input  wire [23:0]             seek_qpn,
+    input  wire [4:0]              seek_root,
     input  wire                    hdr_valid,
     input  wire [PORT_W-1:0]       hdr_port,
     input  wire                    hdr_rocev2,
@@ -199,11 +202,11 @@ module inc_lookup_table #(
     // the memories' only port writes
     wire             put   = tbl_ep_we || tbl_grp_we;
     wire             taken = ONE_PORT != 0 && put;
-    wire             get   = get_valid && !got_reg && !hdr_valid && !taken;
+    wire             get   = get_valid && !got_reg && !seek_valid && !taken;
     wire             holds = waited_reg == 4'd15 || put_reg;
-    wire             look  = hdr_valid || get;
+    wire             look  = seek_valid || get;
 
-    wire [EI_W-1:0]  ei = hdr_valid ? hdr_qpn[EI_W-1:0] : get_index;
+    wire [EI_W-1:0]  ei = seek_valid ? seek_qpn[EI_W-1:0] : get_index;
     wire [GRP_W-1:0] group;
     wire [GRP_W-1:0] tbl_group;
     generate
@@ -223,7 +226,7 @@ module inc_lookup_table #(
     wire               rd_there, wr_there;
     wire               ep_we  = tbl_ep_we && !tbl_waits && wr_there;
     wire               grp_we = tbl_grp_we && !tbl_waits;
-    assign tbl_waits = ONE_PORT != 0 && hdr_valid;
+    assign tbl_waits = ONE_PORT != 0 && seek_valid;
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
         .ei(ei), .index(rd_at), .present(rd_there));
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
@@ -254,32 +257,32 @@ module inc_lookup_table #(
         .re(look), .raddr(rd_at), .rdata(ep_local_qpn));
     inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_local_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
-        .re(hdr_valid), .raddr(rd_at), .rdata(ep_local_ip));
+        .re(seek_valid), .raddr(rd_at), .rdata(ep_local_ip));
     inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_remote_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
-        .re(hdr_valid), .raddr(rd_at), .rdata(ep_remote_ip));
+        .re(seek_valid), .raddr(rd_at), .rdata(ep_remote_ip));
 
     inc_table #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_slots (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
         .wdata({tbl_data[F_GROUP_SLOTS_LOG2_N +: W_GROUP_SLOTS_LOG2_N], tbl_data[F_GROUP_SLOTS_BASE +: SLOT_W]}),
-        .re(hdr_valid), .raddr(group), .rdata(grp_slots));
+        .re(seek_valid), .raddr(group), .rdata(grp_slots));
     inc_table #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_in_mask (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_IN_MASK_MASK +: MASK_W]),
-        .re(hdr_valid), .raddr(group), .rdata(grp_in_mask));
+        .re(seek_valid), .raddr(group), .rdata(grp_in_mask));
     inc_table #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_out_mask (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_OUT_MASK_MASK +: MASK_W]),
-        .re(hdr_valid), .raddr(group), .rdata(grp_out_mask));
+        .re(seek_valid), .raddr(group), .rdata(grp_out_mask));
     inc_table #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_ack_mask (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_ACK_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_ACK_MASK_MASK +: MASK_W]),
-        .re(hdr_valid), .raddr(group), .rdata(grp_ack_mask));
+        .re(seek_valid), .raddr(group), .rdata(grp_ack_mask));
     inc_table #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_parent (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_PARENT), .waddr(tbl_group),
         .wdata({tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]}),
-        .re(hdr_valid), .raddr(group), .rdata(grp_parent));
+        .re(seek_valid), .raddr(group), .rdata(grp_parent));
     inc_table #(.WORDS(1 << GRP_W), .BITS(COL_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_collective (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_COLLECTIVE), .waddr(tbl_group),
         .wdata(tbl_collective[COL_W-1:0]),
-        .re(hdr_valid), .raddr(group), .rdata(grp_collective));
+        .re(seek_valid), .raddr(group), .rdata(grp_collective));
 
     assign got      = got_reg;
     assign got_data = got_qpn_reg ? {{(32-W_EP_LOCAL_QPN_QPN){1'b0}}, ep_local_qpn} << F_EP_LOCAL_QPN_QPN
@@ -297,72 +300,38 @@ module inc_lookup_table #(
         end
     end
 
-    // ---- the header waits a cycle for its records ----
-
-    reg               q_valid;
-    reg               q_there;      // there is such an endpoint
-    reg               q_rocev2, q_pkey_ok, q_ce, q_sum_ok, q_len_ok, q_tver_ok, q_se, q_too_long;
-    reg [PORT_W-1:0]  q_port;
-    reg [23:0]        q_qpn;
-    reg [31:0]        q_src_ip, q_dst_ip, q_ext;
-    reg [7:0]         q_opcode;
-    reg [1:0]         q_pad;
-    reg [23:0]        q_psn;
-    reg [LEN_W-1:0]   q_plen;
-    reg [WORDS_W-1:0] q_words;
-
+    reg              there_reg;     // there is such an endpoint
     always @(posedge clk) begin
-        q_valid    <= hdr_valid;
-        q_rocev2   <= hdr_rocev2;
-        q_pkey_ok  <= hdr_pkey_ok;
-        q_ce       <= hdr_ce;
-        q_sum_ok   <= hdr_sum_ok;
-        q_len_ok   <= hdr_len_ok;
-        q_tver_ok  <= hdr_tver_ok;
-        q_se       <= hdr_se;
-        q_too_long <= hdr_too_long;
-        q_port     <= hdr_port;
-        q_qpn      <= hdr_qpn;
-        q_there    <= rd_there;
-        q_src_ip   <= hdr_src_ip;
-        q_dst_ip   <= hdr_dst_ip;
-        q_ext      <= hdr_ext;
-        q_opcode   <= hdr_opcode;
-        q_pad      <= hdr_pad;
-        q_psn      <= hdr_psn;
-        q_plen     <= hdr_plen;
-        q_words    <= hdr_words;
-        if (rst) begin
-            q_valid <= 1'b0;
-        end
+        there_reg <= rd_there;
     end
+    wire unused_seek = &{1'b0, seek_qpn};
 
     // ---- decide ----
 
     // the record's port has 8 bits, the frame's PORT_W: either may be the wider
-    wire other_port = {{PORT_W{1'b0}}, ep_ctrl[9:2]} != {8'd0, q_port};
+    wire other_port = {{PORT_W{1'b0}}, ep_ctrl[9:2]} != {8'd0, hdr_port};
 
     // Numbers this wide take long to compare. What the entry has of them is put together where it leaves the queue, and Forward is told
     // from registers.
-    wire known   = q_rocev2 && q_there && ep_ctrl[0] && ep_local_qpn == q_qpn;
-    wire from_it = q_src_ip == ep_remote_ip;
-    wire to_it   = q_dst_ip == ep_local_ip;
-    wire by_way  = !other_port && q_pkey_ok;
+    wire known   = hdr_rocev2 && there_reg && ep_ctrl[0] && ep_local_qpn == hdr_qpn;
+    wire from_it = hdr_src_ip == ep_remote_ip;
+    wire to_it   = hdr_dst_ip == ep_local_ip;
+    wire by_way  = !other_port && hdr_pkey_ok;
 
     reg              fwd_valid_reg, fwd_bypass_reg;
     reg [PORT_W-1:0] fwd_port_reg;
 
     always @(posedge clk) begin
-        fwd_valid_reg  <= q_valid;
+        fwd_valid_reg  <= hdr_valid;
         fwd_bypass_reg <= !known || (cfg_foreign_bypass && (!from_it || !to_it || !by_way));
-        fwd_port_reg   <= cfg_bypass_port[q_port*PORT_W +: PORT_W];
+        fwd_port_reg   <= cfg_bypass_port[hdr_port*PORT_W +: PORT_W];
         if (rst) begin
             fwd_valid_reg <= 1'b0;
         end
     end
 
 `ifdef INC_ECC
-    assign looked     = (q_valid && q_rocev2) || got_reg;
+    assign looked     = (hdr_valid && hdr_rocev2) || got_reg;
 `endif
     assign fwd_valid  = fwd_valid_reg;
     assign fwd_bypass = fwd_bypass_reg;
@@ -375,7 +344,7 @@ module inc_lookup_table #(
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_mask
             localparam [23:0] E = e;
-            assign one_hot[e]    = q_qpn[EP_W-1:0] == E[EP_W-1:0];
+            assign one_hot[e]    = hdr_qpn[EP_W-1:0] == E[EP_W-1:0];
             assign parent_hot[e] = grp_parent[8] && grp_parent[7:0] == E[7:0];
         end
     endgenerate
@@ -387,9 +356,9 @@ module inc_lookup_table #(
     wire down    = !up && !reduces && |(one_hot & parent_hot);
     wire ackable = (ep_ctrl[1] || reduces || spreads) && |(one_hot & grp_ack_mask);
     // a Barrier carries nothing, the others whole elements: FP16 and BF16 have two bytes, FP32 and INT32 four
-    wire empty   = q_plen == {LEN_W{1'b0}};
+    wire empty   = hdr_plen == {LEN_W{1'b0}};
     wire halves  = grp_collective[6] != grp_collective[5];
-    wire whole   = grp_collective[2:0] == 3'd3 ? empty : !q_plen[0] && (halves || !q_plen[1]);
+    wire whole   = grp_collective[2:0] == 3'd3 ? empty : !hdr_plen[0] && (halves || !hdr_plen[1]);
 
     // ---- in-band groups: where the root of a control is ----
 
@@ -408,11 +377,10 @@ module inc_lookup_table #(
             // a word of the register map has five roots, which are read together
             localparam ROUTE_W  = W_GROUP_ROUTE_0_ENDPOINT_0 + W_GROUP_ROUTE_0_VALID_0;
             localparam ROUTES_W = F_GROUP_ROUTE_0_ENDPOINT_4 + ROUTE_W;
-            wire [4:0]  root   = hdr_ext[24:20];
-            // root / 5 and root % 5: a LUT for each bit
+            // seek_root / 5 and seek_root % 5: a LUT for each bit
             reg  [2:0]  fifth, rest;
             always @* begin
-                case (root)
+                case (seek_root)
                     5'd0, 5'd1, 5'd2, 5'd3, 5'd4:      fifth = 3'd0;
                     5'd5, 5'd6, 5'd7, 5'd8, 5'd9:      fifth = 3'd1;
                     5'd10, 5'd11, 5'd12, 5'd13, 5'd14: fifth = 3'd2;
@@ -421,7 +389,7 @@ module inc_lookup_table #(
                     5'd25, 5'd26, 5'd27, 5'd28, 5'd29: fifth = 3'd5;
                     default:                           fifth = 3'd6;
                 endcase
-                case (root)
+                case (seek_root)
                     5'd0, 5'd5, 5'd10, 5'd15, 5'd20, 5'd25, 5'd30: rest = 3'd0;
                     5'd1, 5'd6, 5'd11, 5'd16, 5'd21, 5'd26, 5'd31: rest = 3'd1;
                     5'd2, 5'd7, 5'd12, 5'd17, 5'd22, 5'd27:        rest = 3'd2;
@@ -436,7 +404,7 @@ module inc_lookup_table #(
             inc_table #(.WORDS(8 << GRP_W), .BITS(ROUTES_W), .ADDR_W(GRP_W + 3), .ONE_PORT(ONE_PORT)) u_grp_route (
                 .clk(clk), .we(grp_we && tbl_word >= WORD_GROUP_ROUTE_0), .waddr({tbl_group, word[2:0]}),
                 .wdata(tbl_data[F_GROUP_ROUTE_0_ENDPOINT_0 +: ROUTES_W]),
-                .re(hdr_valid), .raddr({group, fifth}), .rdata(routes));
+                .re(seek_valid), .raddr({group, fifth}), .rdata(routes));
             always @(posedge clk) begin
                 rest_reg <= rest;
             end
@@ -466,20 +434,20 @@ module inc_lookup_table #(
         end else begin : gen_fixed
             assign {root_sends, ent_in_band} = 2'b00;
             assign route_mask = {MASK_W{1'b0}};
-            wire unused_in_band = &{1'b0, tbl_collective, tbl_data};
+            wire unused_in_band = &{1'b0, tbl_collective, tbl_data, seek_root};
         end
     endgenerate
     assign route_valid = |route_mask;
 
     // ---- queue ----
 
-    assign entry_in[FIRST_W-1:0] = {known, cfg_foreign_bypass, from_it, to_it, by_way, q_qpn[EI_W-1:0], grp_slots[SLOT_W +: 5]};
+    assign entry_in[FIRST_W-1:0] = {known, cfg_foreign_bypass, from_it, to_it, by_way, hdr_qpn[EI_W-1:0], grp_slots[SLOT_W +: 5]};
     assign entry_in[HEAD_W +: REST_W] = {
         ep_ctrl[1], down, ackable,
-        q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole, empty,
-        q_se, q_pad, q_ce, q_psn, q_ext[23:0], q_plen, q_words,
+        hdr_sum_ok, hdr_len_ok, hdr_tver_ok, hdr_too_long, whole, empty,
+        hdr_se, hdr_pad, hdr_ce, hdr_psn, hdr_ext[23:0], hdr_plen, hdr_words,
         grp_slots[SLOT_W-1:0], grp_in_mask, grp_out_mask, grp_ack_mask,
-        q_opcode, q_ext[31:24], up, parent_hot, grp_collective[7:0]};
+        hdr_opcode, hdr_ext[31:24], up, parent_hot, grp_collective[7:0]};
 
     wire has_room;
     assign room = has_room && !holds;
@@ -487,7 +455,7 @@ module inc_lookup_table #(
     inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8), .HEAD(HEAD_W + KIND_W)) u_entries (
         .clk       (clk),
         .rst       (rst),
-        .push      (q_valid),
+        .push      (hdr_valid),
         .push_data (entry_in),
         .room      (has_room),
         .valid     (ent_valid),

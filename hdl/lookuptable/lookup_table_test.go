@@ -183,7 +183,8 @@ type bench struct {
 	foreignBypass bool
 	bypassPort    []uint64
 	waiting       []pending // headers given, entries not taken
-	last, due     *pending  // the header of the cycle before, and of the one before that, for which fwd_* is due
+	last, due     *pending  // the header sought in the cycle before, and in the one before that, for which fwd_* is due
+	next          frame     // the header of the last, which comes now
 	met           map[string]int
 
 	read func() bool // whether the registers ask for a word
@@ -326,6 +327,12 @@ func (b *bench) drive(f frame) {
 	}
 }
 
+// seek gives by what a header's records are found.
+func (b *bench) seek(f frame) {
+	b.d.Set("seek_qpn", f.QPN)
+	b.d.Set("seek_root", f.Ext>>20&31)
+}
+
 // ask has the registers ask for a word now and then, and take it back once it came.
 func (b *bench) ask() {
 	g := &b.get
@@ -426,8 +433,11 @@ func (b *bench) cycle(give, take int) error {
 	room := queued < depth-8 && !holds
 	f := b.header()
 	given := len(b.waiting) < depth && b.r.IntN(100) < give && (g.waited < 15 || g.held < g.patience) && b.put.waited <= b.put.patience
-	b.drive(f)
-	b.d.SetBool("hdr_valid", given)
+	b.drive(b.next)
+	b.d.SetBool("hdr_valid", b.last != nil)
+	b.seek(f)
+	b.d.SetBool("seek_valid", given)
+	b.next = f
 	valid := len(b.waiting) > 0 && b.waiting[0].at+b.latency <= now
 	pop := valid && b.r.IntN(100) < take
 	b.d.SetBool("ent_pop", pop)
@@ -640,11 +650,14 @@ func TestEveryField(t *testing.T) {
 			}
 			c.want(&want)
 			d.SetBool("cfg_foreign_bypass", c.foreign)
+			b.seek(f)
+			d.Set("seek_valid", 1)
+			d.Clock()
+			d.Set("seek_valid", 0)
 			b.drive(f)
 			d.Set("hdr_valid", 1)
 			d.Clock()
 			d.Set("hdr_valid", 0)
-			d.Clock()
 			d.Clock()
 			require.True(t, d.Is("fwd_valid"))
 			require.Equal(t, want.Bypass, d.Is("fwd_bypass"))

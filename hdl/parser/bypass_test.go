@@ -41,7 +41,7 @@ func TestBypassedFrameNeedsNoRoom(t *testing.T) {
 				r.SetBool("room_raw", cycle < 30 || cycle >= 40)
 				r.Clock()
 				if decision--; r.Is("hdr_valid") {
-					decision = 1
+					decision = 0
 				}
 				if r.Is("s_axis_tready") {
 					taken++

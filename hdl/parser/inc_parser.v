@@ -5,7 +5,7 @@
 // Contract
 //   latency     a beat taken in cycle 0 leaves on raw_* in cycle 1, and on crc_* in cycle 1, or in cycle 2 where BYTES is above 64;
 //               crc_tail comes with the datagram's last beat there, or a cycle later where BYTES is above 64;
-//               hdr_* is valid in the cycle after raw_* carried byte 57 or, in a shorter frame, the last byte;
+//               seek_* is valid when raw_* carries byte 57 or, in a shorter frame, the last byte, hdr_* in the cycle after;
 //               eof_* is valid 1 + EOF_DELAY cycles after raw_last, when a check of the ICRC that takes so long has its answer
 //   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
 //               one eof_valid, in the order of the frames
@@ -38,7 +38,7 @@ module inc_parser #(
     // every consumer has space for what still leaves; and the ring and Forward, which is all that a bypassed frame needs
     input  wire               room,
     input  wire               room_raw,
-    // LookupTable's decision, 2 cycles after hdr_valid
+    // LookupTable's decision, 1 cycle after hdr_valid
     input  wire               fwd_valid,
     input  wire               fwd_bypass,
 
@@ -65,6 +65,11 @@ module inc_parser #(
     output wire [8*BYTES-1:0] crc_data,
     // bytes from the end of the IP datagram to the end of the beat in which it lies
     output wire [$clog2(BYTES)-1:0] crc_tail,
+
+    // what the header's records are found by, a cycle before it: destination QPN, the root in the immediate of a control
+    output wire               seek_valid,
+    output wire [23:0]        seek_qpn,
+    output wire [4:0]         seek_root,
 
     // the header
     output reg                hdr_valid,
@@ -145,7 +150,7 @@ module inc_parser #(
 
     reg                ready_reg;
     reg                skip_reg;     // the frame that is coming in is bypassed
-    reg [3:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3, 4 cycles ago
+    reg [2:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3 cycles ago
     reg                own_reg;      // it is not
     reg                r_store;
     reg                r_imm;
@@ -172,9 +177,9 @@ module inc_parser #(
     // A bypassed frame may already be leaving while it comes in, and hold the output. It must not wait for what the blocks that decide
     // have no room for: the ring of beats and Forward alone can stop it. A frame of which it is known that it is not bypassed is kept only as far
     // as anybody wants it, or one that is longer than the ring would wait for itself. The decision belongs to
-    // the frame whose header was taken 4 cycles ago, if that one has not ended since.
+    // the frame whose header was taken 3 cycles ago, if that one has not ended since.
     wire take_last = take && s_axis_tlast;
-    wire decided   = fwd_valid && ended_reg == 4'd0;
+    wire decided   = fwd_valid && ended_reg == 3'd0;
     wire skip      = skip_reg || (decided && fwd_bypass);
     wire own       = own_reg || (decided && !fwd_bypass);
     // The opcode is asked if it is there: a four-state simulator would never know again whose beats were turned.
@@ -185,7 +190,7 @@ module inc_parser #(
         ready_reg  <= room || (room_raw && skip && !take_last);
         skip_reg   <= skip && !take_last;
         own_reg    <= own && !take_last;
-        ended_reg  <= {ended_reg[2:0], take_last};
+        ended_reg  <= {ended_reg[1:0], take_last};
         r_valid    <= take;
         // Nobody looks at them without r_valid, so they need not hold.
         r_data    <= s_axis_tdata;
@@ -214,7 +219,7 @@ module inc_parser #(
             ready_reg  <= 1'b0;
             skip_reg   <= 1'b0;
             own_reg    <= 1'b0;
-            ended_reg  <= 4'd0;
+            ended_reg  <= 3'd0;
             r_valid    <= 1'b0;
             r_imm      <= 1'b0;
             next_idx   <= 4'd0;
@@ -331,6 +336,10 @@ module inc_parser #(
     wire [31:0] ip_sum_8 = two_of(ip_sums[47:32], ip_sums[31:16], ip_sums[15:0]);
     wire        sum_ok   = ip_sum_8[31:16] == ~ip_sum_8[15:0] || ip_sum_8 == 32'hFFFF_FFFF;
 
+    assign seek_valid = at_header;
+    assign seek_qpn   = {h[8*47 +: 8], h[8*48 +: 8], h[8*49 +: 8]};
+    assign seek_root  = {h[8*54], h[8*55+4 +: 4]};
+
     always @(posedge clk) begin
         hdr_valid <= at_header;
         if (at_header) begin
@@ -338,7 +347,7 @@ module inc_parser #(
             hdr_rocev2   <= !short_frame
                             && f_ethertype == 16'h0800 && f_ver_ihl == 8'h45 && f_protocol == 8'd17
                             && f_fragment[13:0] == 14'd0 && f_udp_dst == 16'd4791;
-            hdr_qpn      <= {h[8*47 +: 8], h[8*48 +: 8], h[8*49 +: 8]};
+            hdr_qpn      <= seek_qpn;
             hdr_src_ip   <= {h[8*26 +: 8], h[8*27 +: 8], h[8*28 +: 8], h[8*29 +: 8]};
             hdr_dst_ip   <= {h[8*30 +: 8], h[8*31 +: 8], h[8*32 +: 8], h[8*33 +: 8]};
             hdr_pkey_ok  <= f_pkey == 16'hFFFF;

@@ -128,6 +128,7 @@ type bench struct {
 
 	taken    []uint64 // cycle of every beat
 	raw, crc []beat
+	seek     []said[sought]
 	hdr      []said[header]
 	eof      []said[ending]
 	tails    map[uint64]uint64 // crc_tail by cycle
@@ -155,6 +156,11 @@ type beat struct {
 type said[T any] struct {
 	cycle uint64
 	v     T
+}
+
+// sought is by what a header's records are found.
+type sought struct {
+	QPN, Root uint64
 }
 
 type ending struct {
@@ -223,6 +229,9 @@ func (b *bench) sample() {
 	if b.is("crc_valid") {
 		b.crc = append(b.crc, beat{cycle: now, data: b.bytes("crc_data"), first: b.is("crc_first")})
 	}
+	if b.is("seek_valid") {
+		b.seek = append(b.seek, said[sought]{now, sought{QPN: b.get("seek_qpn"), Root: b.get("seek_root")}})
+	}
 	if b.is("hdr_valid") {
 		b.hdr = append(b.hdr, said[header]{now, header{
 			Port: b.get("hdr_port"), RoCEv2: b.is("hdr_rocev2"), QPN: b.get("hdr_qpn"), SrcIP: b.get("hdr_src_ip"), DstIP: b.get("hdr_dst_ip"),
@@ -240,7 +249,7 @@ func (b *bench) sample() {
 // check holds all that was said against the model, to the cycle. The faults of a wrong latency are planted by late.
 func (b *bench) check(frames []axis.Frame, late uint64) error {
 	w := b.width
-	if len(b.hdr) != len(frames) || len(b.eof) != len(frames) || len(b.raw) != len(b.taken) {
+	if len(b.seek) != len(frames) || len(b.hdr) != len(frames) || len(b.eof) != len(frames) || len(b.raw) != len(b.taken) {
 		return fmt.Errorf("%d frames of %d beats gave %d headers, %d ends, %d beats", len(frames), len(b.taken), len(b.hdr), len(b.eof), len(b.raw))
 	}
 	at := 0
@@ -269,6 +278,10 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 		got := b.hdr[i]
 		if c := taken[min(57/w, n-1)] + 2; got.cycle != c {
 			return bad("header in cycle %d, want %d", got.cycle, c)
+		}
+		seek := b.seek[i]
+		if d := cmp.Diff(sought{QPN: got.v.QPN, Root: got.v.Ext >> 20 & 31}, seek.v); d != "" || seek.cycle != got.cycle-1 {
+			return bad("header in cycle %d, sought in %d (-header +sought):\n%s", got.cycle, seek.cycle, d)
 		}
 		if !want.RoCEv2 {
 			got.v = header{Port: got.v.Port, RoCEv2: got.v.RoCEv2}

@@ -9,7 +9,7 @@
 //   throughput  one copy and one word per cycle
 //   in-band     with IN_BAND the fields that choose an offset of the PSN (in_band, rng, dir) go from decision to request, else they are 0
 //   payload     a word is kept until the last copy has fetched it; 2**ADDR_W words in all, in RAM, or with FLOPS in flip-flops, which take
-//               less where words are wide and few
+//               less where words are wide and few. On an FPGA synthesis makes distributed memory of these
 //   stall       tx_room and emit_room; req_ready and word_ready
 //   reset       empty
 //   not done    a decision without an endpoint: it would be taken for one to endpoint 0
@@ -34,7 +34,7 @@ module inc_replicate_data #(
     parameter DEPTH_W = 5,
     // 1: frames may be of in-band groups
     parameter IN_BAND = 0,
-    // 1: payload words wait in flip-flops
+    // 1: payload words wait in flip-flops, and are read in the cycle in which they are wanted
     parameter FLOPS   = 0
 ) (
     input  wire               clk,

@@ -31,7 +31,7 @@ type ReplicateData struct {
 	DepthW int
 	// InBand: 1 if frames may be of in-band groups, else 0.
 	InBand int
-	// Flops: 1 if payload words wait in flip-flops, 0 if in RAM.
+	// Flops: 1 if payload words wait in flip-flops, on an FPGA in distributed memory, 0 if in RAM.
 	Flops int
 }
 

@@ -3,7 +3,7 @@
 // inc_vlan_check: compares a frame's 802.1Q tag with the record of the endpoint that it names, and has the frame dropped if they differ.
 //
 // Contract
-//   latency     hdr_tag in cycle 0, fwd_tag in cycle 2; end_* 0 cycles from eof_*, or with LATE, of the ICRC's verdict, 1
+//   latency     hdr_tag in cycle 0, fwd_tag in cycle 1; end_* 0 cycles from eof_*, or with LATE, of the ICRC's verdict, 1
 //   throughput  1 header and 1 end of a frame per cycle, in the same order; an end comes 1 cycle after its header at the earliest
 //   verdict     a frame to an endpoint without a tag must have none, or one with VID 0; to one with a tag it must have one with that VID and,
 //               if the record says so, that PCP. A frame that must not be taken ends with err. Where the decision then counts it as one that
@@ -100,7 +100,7 @@ module inc_vlan_check #(
     always @(posedge clk) begin
         q_valid <= hdr_valid && !rst;
         q_tag   <= hdr_tag;
-        fwd_tag <= q_tag;
+        fwd_tag <= hdr_tag;
     end
 
     // bit 12 of a tag is DEI, which may be either

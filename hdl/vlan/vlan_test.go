@@ -114,6 +114,24 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// TestTagBeside: the tag of a header is beside LookupTable's decision, which comes in the next cycle.
+func TestTagBeside(t *testing.T) {
+	t.Parallel()
+	b := rig.New(t, lib(t, vlan.Check{Table: small(), DepthW: 5, Counters: 46, RxError: 22}), 1)
+	r := rand.New(rand.NewPCG(1, 1))
+	var was uint64
+	for i := range 100 {
+		tag := r.Uint64N(1 << vlan.TagBits)
+		b.SetBool("hdr_valid", true)
+		b.Set("hdr_tag", tag)
+		b.Clock()
+		if i > 0 {
+			require.Equal(t, was, b.Get("fwd_tag"))
+		}
+		was = tag
+	}
+}
+
 // TestLatency: a frame without a tag leaves a cycle after it came, with one its last beat does; tags are put on without delay.
 func TestLatency(t *testing.T) {
 	t.Parallel()

@@ -154,12 +154,14 @@ type Derived struct {
 	PacketAddrBits int `json:"packet_addr_bits"`
 	// ReplayWords is the depth of the replay buffer in beats: the next power of two from 2·MTUWords, at least 8. One payload is copied
 	// while the next comes in; twice as much made nothing faster in either order of arrival of incforge bench throughput. Where
-	// flip-flops for one payload, MTUWords, take less area than that memory, it is those: ReplayFlops. On an FPGA 64, if the bus is wide and
-	// a payload has no more words. The last copy makes room word by word for the next payload.
+	// flip-flops for one payload, MTUWords, take less area than that memory, it is those: ReplayFlops. On an FPGA at most 64, if the bus is wide and
+	// a payload has no more words, in what is read like flip-flops and is distributed memory. The last copy makes room word by word for the next payload.
 	ReplayWords int  `json:"replay_words"`
 	ReplayFlops bool `json:"replay_flops"`
 	// ReplayAddrBits is log2(ReplayWords).
 	ReplayAddrBits int `json:"replay_addr_bits"`
+	// Prompt: a work on payload is offered in the cycle in which it is put.
+	Prompt bool `json:"prompt"`
 	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
@@ -277,6 +279,7 @@ func (p Params) Derived() Derived {
 		ReplayWords:    replay.words,
 		ReplayAddrBits: clog2(replay.words),
 		ReplayFlops:    replay.flops,
+		Prompt:         p.prompt(),
 		HeaderEntries:  headerEntries,
 		HeaderAddrBits: clog2(headerEntries),
 	}

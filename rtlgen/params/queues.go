@@ -13,15 +13,20 @@ type queue struct {
 // replay is the queue at the way out, as wide as the bus. A memory is paid for by the column: of one of 32 words, its periphery is four
 // fifths. So on an ASIC a few words in flip-flops may take less. The packet buffer is no such queue: some ten beats come until a frame is
 // decided, and flip-flops for those and for what follows take as much as its memory. On an FPGA a queue of up to 64 words is in distributed
-// memory; a deeper one as wide as 64 bytes takes eight block RAMs and uses a quarter of them.
+// memory, which a wide bus reads in the cycle in which it asks, as if it were flip-flops; a deeper one as wide as 64 bytes takes eight block RAMs
+// and uses a quarter of them.
 func (p Params) replay() queue {
 	words := p.MTUBytes / p.BusBytes
 	replay := p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
-	if p.Technology == FPGA && p.Memory == MemoryAuto && p.BusBytes >= wideBus && replay.words > distributed && words <= distributed {
-		replay.words = distributed
+	if p.prompt() && p.Memory == MemoryAuto && !p.ECCAll && words <= distributed {
+		return queue{min(replay.words, distributed), true}
 	}
 	return replay
 }
+
+// prompt tells whether a frame has fewer registers on its way: where a bus is wide, packets are short beside them, and LUTs, unlike an ASIC's
+// clock, have room for the logic between.
+func (p Params) prompt() bool { return p.Technology == FPGA && p.BusBytes >= wideBus }
 
 // distributed is how many words an FPGA keeps without block RAM (inc_ram_1r1w). wideBus is from how many bytes on that counts.
 const distributed, wideBus = 64, 64

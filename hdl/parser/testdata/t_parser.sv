@@ -23,6 +23,9 @@
     output wire           p``N``_crc_first, \
     output wire [8*N-1:0] p``N``_crc_data, \
     output wire [$clog2(N)-1:0] p``N``_crc_tail, \
+    output wire           p``N``_seek_valid, \
+    output wire [23:0]    p``N``_seek_qpn, \
+    output wire [4:0]     p``N``_seek_root, \
     output wire           p``N``_hdr_valid, \
     output wire [2:0]     p``N``_hdr_port, \
     output wire           p``N``_hdr_rocev2, \
@@ -53,6 +56,7 @@
         .s_axis_tready(p``N``_s_axis_tready), .s_axis_tlast(p``N``_s_axis_tlast), .s_axis_tuser(p``N``_s_axis_tuser), \
         .raw_valid(p``N``_raw_valid), .raw_store(p``N``_raw_store), .raw_imm(p``N``_raw_imm), .raw_data(p``N``_raw_data), .raw_keep(p``N``_raw_keep), .raw_last(p``N``_raw_last), .raw_err(p``N``_raw_err), \
         .crc_valid(p``N``_crc_valid), .crc_first(p``N``_crc_first), .crc_data(p``N``_crc_data), .crc_tail(p``N``_crc_tail), \
+        .seek_valid(p``N``_seek_valid), .seek_qpn(p``N``_seek_qpn), .seek_root(p``N``_seek_root), \
         .hdr_valid(p``N``_hdr_valid), .hdr_port(p``N``_hdr_port), .hdr_rocev2(p``N``_hdr_rocev2), .hdr_qpn(p``N``_hdr_qpn), \
         .hdr_src_ip(p``N``_hdr_src_ip), .hdr_dst_ip(p``N``_hdr_dst_ip), .hdr_pkey_ok(p``N``_hdr_pkey_ok), .hdr_ce(p``N``_hdr_ce), \
         .hdr_sum_ok(p``N``_hdr_sum_ok), .hdr_len_ok(p``N``_hdr_len_ok), .hdr_tver_ok(p``N``_hdr_tver_ok), .hdr_opcode(p``N``_hdr_opcode), \
