@@ -29,8 +29,8 @@ func Families() []Family { return []Family{XCUP, ECP5, ICE40, Nexus} }
 // synthesis is Yosys's commands for a family.
 type synthesis struct {
 	before []string
-	// ways are what logic is mapped by, one or the other, each from the same state; of what comes out that with the shorter longest path is kept, or with as
-	// long a one that with fewer LUTs. A family with none is mapped in before.
+	// ways are what logic is mapped by, one or the other, each from the same state; Options.Levels says of what comes out which is kept. A family
+	// with none is mapped in before.
 	ways []way
 	// after follows behind either.
 	after []string

@@ -44,6 +44,9 @@ type Options struct {
 	WorkDir string
 	// Timeout bounds each run of a tool; 0 is two hours.
 	Timeout time.Duration
+	// Levels are what the longest path may have: of the ways of mapping with no more, that with the fewest LUTs is kept. If none has so few, or it is
+	// 0, the one with the shortest longest path is.
+	Levels int
 	// Over, if above 0, asks for the pairs of blocks with paths of more levels.
 	Over int
 	// Place asks for place and route, where the family has it.
@@ -96,7 +99,7 @@ type Metrics struct {
 	Metrics   map[string]float64 `json:"metrics"`
 	Resources Resources          `json:"resources"`
 	Longest   *netlist.Path      `json:"longest,omitempty"` // in LUT levels
-	Ways      []Way              `json:"ways,omitempty"`    // what came of each way of mapping, of which the best is kept: Way is its name
+	Ways      []Way              `json:"ways,omitempty"`    // what came of each way of mapping, of which the best is kept (Options.Levels): Way is its name
 	Way       string             `json:"way,omitempty"`
 	Over      int                `json:"over,omitempty"` // Pairs are those with paths of more levels
 	Pairs     []netlist.Pair     `json:"pairs,omitempty"`
@@ -261,13 +264,19 @@ func mapTop(ctx context.Context, work, name, top string, script []string, family
 		if len(s.ways) > 0 {
 			ways = append(ways, Way{s.ways[i].name, m.levels.Levels, m.resources.LUT})
 		}
-		if kept == nil || m.levels.Levels < kept.levels.Levels || (m.levels.Levels == kept.levels.Levels && m.resources.LUT < kept.resources.LUT) {
+		if kept == nil || m.betterThan(kept, o.Levels) {
 			kept = m
 			kept.way = i
 		}
 	}
 	kept.ways = ways
 	return kept, nil
+}
+
+// betterThan tells whether m is kept rather than other, where paths may have so many levels.
+func (m *mapped) betterThan(other *mapped, levels int) bool {
+	a, b := max(m.levels.Levels, levels), max(other.levels.Levels, levels)
+	return a < b || (a == b && m.resources.LUT < other.resources.LUT)
 }
 
 // read counts what was mapped, and finds its longest paths.

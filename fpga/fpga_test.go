@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/fpga/netlist"
 	"incforge/synth/yosys"
 )
 
@@ -80,6 +81,20 @@ func TestRun(t *testing.T) {
 			assert.InDelta(t, r.LUT*0.85, back.Metrics["fpga__lut__low"], 1e-6)
 		})
 	}
+}
+
+// Of two mappings the one with the shorter longest path is kept, or, if both are short enough, the smaller.
+func TestBetterThan(t *testing.T) {
+	t.Parallel()
+	of := func(levels int, lut float64) *mapped {
+		return &mapped{levels: &netlist.Path{Levels: levels}, resources: Resources{LUT: lut}}
+	}
+	small, short := of(8, 100), of(7, 102)
+	for levels, want := range map[int]bool{0: false, 6: false, 7: false, 8: true, 9: true} {
+		assert.Equal(t, want, small.betterThan(short, levels), "%d levels", levels)
+		assert.Equal(t, !want, short.betterThan(small, levels), "%d levels", levels)
+	}
+	assert.True(t, of(7, 101).betterThan(short, 0), "as short, and smaller")
 }
 
 // A module has the parameters that it has in the design.

@@ -31,8 +31,13 @@ func (a *app) fpga() *cobra.Command {
 			if where.scripts == "" && !slices.Contains(fpga.Families(), fpga.Family(family)) {
 				return usagef("--family %s: must be one of %v", family, fpga.Families())
 			}
-			if opt.Over < 0 {
-				return usagef("--over %d: must be at least 0", opt.Over)
+			for _, n := range []struct {
+				flag string
+				v    int
+			}{{"over", opt.Over}, {"levels", opt.Levels}} {
+				if n.v < 0 {
+					return usagef("--%s %d: must be at least 0", n.flag, n.v)
+				}
 			}
 			if err := where.set(&opt, fpga.Family(family)); err != nil {
 				return err
@@ -70,6 +75,7 @@ func (a *app) fpga() *cobra.Command {
 	where.bind(cmd)
 	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
 	f.IntVar(&opt.Over, "over", 0, "list the blocks between which paths have more levels than this; 0 lists none")
+	f.IntVar(&opt.Levels, "levels", 0, "xcup: levels that the longest path may have; of two mappings with no more the smaller is kept, else that with the shorter path")
 	f.StringVar(&opt.WorkDir, "work", "", "keep the tool's files in this folder")
 	return cmd
 }

@@ -329,52 +329,64 @@ module inc_translate_header #(
 
     wire [31:0] ext = is_long ? q_ext : 32'd0;
 
-    // first byte of the frame in the most significant place
+    // ---- what differs from header to header waits in a queue, first byte of the frame in the most significant place; what is the same in all of
+    // them is put between it behind that ----
+
+    // MACs, ToS, TTL, addresses, UDP source port, opcode, SE, pad, whether it is a CNP and whether data, QPN, extension; total length, ID, UDP length,
+    // PSN; the rest as on hdr_*
+    localparam FIELDS_W = 48 + 48 + 8 + 8 + 32 + 32 + 16 + 8 + 1 + 2 + 1 + 1 + 24 + 32;
+    localparam FIXED_W  = FIELDS_W + 16 + 16 + 16 + 24 + PORT_W + 32 + 1 + LEN_W + WORDS_W + 32;
+    localparam ENTRY_W  = FIXED_W + (LATE != 0 && IN_BAND != 0 ? 24 : 0);
+
+    wire [FIELDS_W-1:0] fields;
+    wire [15:0]         head_total_len, head_ip_id, head_udp_len;
+    wire [23:0]         head_psn, psn;
+    wire [31:0]         sum_in, sum_out;
+    wire [ENTRY_W-1:0]  entry_in, entry;
+
+    assign entry_in[FIXED_W-1:0] = {
+        ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, tos, ttl, ep_local_ip, ep_remote_ip, udp_src,
+        q_opcode, q_se, q_pad, is_cnp, is_data, ep_remote_qpn, ext,
+        total_len, cfg_ip_id, udp_len, q_psn + early, ep_port, sum_in, is_long, q_plen, q_words, covered, total};
+    assign {fields, head_total_len, head_ip_id, head_udp_len, head_psn, hdr_port, sum_out, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}
+        = entry[FIXED_W-1:0];
+
+    wire [95:0] macs;
+    wire [7:0]  head_tos, head_ttl, head_opcode;
+    wire [63:0] addresses;
+    wire [15:0] head_udp_src;
+    wire [23:0] head_qpn;
+    wire [31:0] head_ext;
+    wire [1:0]  head_pad;
+    wire        head_se, head_cnp, head_data;
+    assign {macs, head_tos, head_ttl, addresses, head_udp_src, head_opcode, head_se, head_pad, head_cnp, head_data, head_qpn, head_ext} = fields;
+
     wire [8*58-1:0] wire_order = {
-        ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, 16'h0800,
-        8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, 16'd0, ep_local_ip, ep_remote_ip,
-        udp_src, 16'd4791, udp_len, 16'd0,
-        q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, q_psn + early,
-        ext};
-    wire [8*58-1:0] lane_order;
+        macs, 16'h0800,
+        8'h45, head_tos, head_total_len, head_ip_id, 16'h4000, head_ttl, 8'd17, 16'd0, addresses,
+        head_udp_src, 16'd4791, head_udp_len, 16'd0,
+        head_opcode, head_se, 1'b0, head_pad, 4'd0, 16'hFFFF, 1'b0, head_cnp, 6'd0, head_qpn, head_data, 7'd0, psn,
+        head_ext};
     genvar b;
     generate
         for (b = 0; b < 58; b = b + 1) begin : gen_byte
-            assign lane_order[8*b +: 8] = wire_order[8*(57-b) +: 8];
+            assign hdr_bytes[8*b +: 8] = wire_order[8*(57-b) +: 8];
         end
-    endgenerate
 
-    localparam FIXED_W  = PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32;
-    localparam ENTRY_W  = FIXED_W + (LATE != 0 && IN_BAND != 0 ? 24 : 0);
-    // where the total length and the PSN lie in a frame: two bytes and three, the first the most significant
-    localparam LENGTH_BYTE = 16;
-    localparam PSN_BYTE    = 51;
-
-    wire [8*58-1:0]    queued;
-    wire [31:0]        sum_in, sum_out;
-    wire [FIXED_W-1:0] fixed = {ep_port, lane_order, sum_in, is_long, q_plen, q_words, covered, total};
-    wire [ENTRY_W-1:0] entry_in, entry;
-
-    assign {hdr_port, queued, sum_out, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total} = entry[FIXED_W-1:0];
-
-    generate
         if (LATE != 0) begin : gen_late
             assign sum_in                 = sum_5;
-            assign {hdr_sum_a, hdr_sum_b} = two_of(sum_out[31:16], sum_out[15:0], {queued[8*LENGTH_BYTE +: 8], queued[8*LENGTH_BYTE+8 +: 8]});
+            assign {hdr_sum_a, hdr_sum_b} = two_of(sum_out[31:16], sum_out[15:0], head_total_len);
         end else begin : gen_early
             assign sum_in                 = two_of(sum_5[31:16], sum_5[15:0], total_len);
             assign {hdr_sum_a, hdr_sum_b} = sum_out;
         end
-        assign entry_in[FIXED_W-1:0] = fixed;
         if (LATE != 0 && IN_BAND != 0) begin : gen_late_psn
-            wire [23:0] first = {queued[8*PSN_BYTE +: 8], queued[8*PSN_BYTE+8 +: 8], queued[8*PSN_BYTE+16 +: 8]};
-            wire [23:0] psn   = first + entry[FIXED_W +: 24];
-            assign early     = 24'd0;
+            assign early                   = 24'd0;
             assign entry_in[FIXED_W +: 24] = offset;
-            assign hdr_bytes = {queued[8*58-1:8*(PSN_BYTE+3)], psn[7:0], psn[15:8], psn[23:16], queued[8*PSN_BYTE-1:0]};
+            assign psn                     = head_psn + entry[FIXED_W +: 24];
         end else begin : gen_early_psn
-            assign early     = offset;
-            assign hdr_bytes = queued;
+            assign early = offset;
+            assign psn   = head_psn;
         end
     endgenerate
 

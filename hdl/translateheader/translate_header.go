@@ -38,6 +38,10 @@ type TranslateHeader struct {
 	OnePort int
 }
 
+// headerBits are what differs from header to header, of their 58 bytes: MACs, ToS, lengths, ID, TTL, addresses, UDP source port, opcode, SE, pad,
+// two bits of what it is, QPN, PSN and extension.
+const headerBits = 96 + 8 + 2*16 + 16 + 8 + 64 + 16 + 8 + 1 + 2 + 2 + 24 + 24 + 32
+
 // Module describes it, or says every reason why the parameters are illegal.
 func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_translate_header")
@@ -65,7 +69,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 32 + 1 + p.LenW + p.WordsW + 32 + p.Late*(16+24*p.InBand), DepthW: 2, Margin: 1}.Module()
+	fifo, err := stream.FIFO{Width: headerBits + p.PortW + 32 + 1 + p.LenW + p.WordsW + 32 + 24*p.Late*p.InBand, DepthW: 2, Margin: 1}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
