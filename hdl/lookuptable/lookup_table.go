@@ -4,6 +4,7 @@ package lookuptable
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -128,45 +129,7 @@ func (p LookupTable) group(addrW, bits int) ram.Table {
 
 // ports are those of the Verilog: parsed headers in, their context out, the tables to be written.
 func (p LookupTable) ports() []graph.Port {
-	return append([]graph.Port{
-		leaf.In("clk", 1),
-		leaf.In("rst", 1),
-		leaf.In("cfg_foreign_bypass", 1),
-		leaf.In("cfg_bypass_port", p.Ports*p.PortW),
-		leaf.In("tbl_ep_we", 1),
-		leaf.Out("tbl_waits", 1),
-		leaf.In("tbl_grp_we", 1),
-		leaf.In("tbl_index", p.EIW),
-		leaf.In("tbl_word", 4),
-		leaf.In("tbl_data", 32),
-		leaf.In("get_valid", 1),
-		leaf.In("get_index", p.EIW),
-		leaf.In("get_word", 4),
-		leaf.Out("got", 1),
-		leaf.Out("got_data", 32),
-		leaf.Out("room", 1),
-		leaf.In("seek_valid", 1),
-		leaf.In("seek_qpn", 24),
-		leaf.In("seek_root", 5),
-		leaf.In("hdr_valid", 1),
-		leaf.In("hdr_port", p.PortW),
-		leaf.In("hdr_rocev2", 1),
-		leaf.In("hdr_qpn", 24),
-		leaf.In("hdr_src_ip", 32),
-		leaf.In("hdr_dst_ip", 32),
-		leaf.In("hdr_pkey_ok", 1),
-		leaf.In("hdr_ce", 1),
-		leaf.In("hdr_sum_ok", 1),
-		leaf.In("hdr_len_ok", 1),
-		leaf.In("hdr_tver_ok", 1),
-		leaf.In("hdr_opcode", 8),
-		leaf.In("hdr_se", 1),
-		leaf.In("hdr_pad", 2),
-		leaf.In("hdr_psn", 24),
-		leaf.In("hdr_ext", 32),
-		leaf.In("hdr_too_long", 1),
-		leaf.In("hdr_plen", p.LenW),
-		leaf.In("hdr_words", p.WordsW),
+	return slices.Concat(p.tablePorts(), p.headerPorts(), []graph.Port{
 		leaf.Out("fwd_valid", 1),
 		leaf.Out("fwd_bypass", 1),
 		leaf.Out("fwd_port", p.PortW),
@@ -207,7 +170,57 @@ func (p LookupTable) ports() []graph.Port {
 		leaf.Out("route_valid", 1),
 		leaf.Out("route_mask", p.MaskW),
 		leaf.Out("root_sends", 1),
-	}, p.looked()...)
+	}, p.looked())
+}
+
+// tablePorts write the tables and read them.
+func (p LookupTable) tablePorts() []graph.Port {
+	return []graph.Port{
+		leaf.In("clk", 1),
+		leaf.In("rst", 1),
+		leaf.In("cfg_foreign_bypass", 1),
+		leaf.In("cfg_bypass_port", p.Ports*p.PortW),
+		leaf.In("tbl_ep_we", 1),
+		leaf.Out("tbl_waits", 1),
+		leaf.In("tbl_grp_we", 1),
+		leaf.In("tbl_index", p.EIW),
+		leaf.In("tbl_word", 4),
+		leaf.In("tbl_data", 32),
+		leaf.In("get_valid", 1),
+		leaf.In("get_index", p.EIW),
+		leaf.In("get_word", 4),
+		leaf.Out("got", 1),
+		leaf.Out("got_data", 32),
+		leaf.Out("room", 1),
+	}
+}
+
+// headerPorts are the parser's.
+func (p LookupTable) headerPorts() []graph.Port {
+	return []graph.Port{
+		leaf.In("seek_valid", 1),
+		leaf.In("seek_qpn", 24),
+		leaf.In("seek_root", 5),
+		leaf.In("hdr_valid", 1),
+		leaf.In("hdr_port", p.PortW),
+		leaf.In("hdr_rocev2", 1),
+		leaf.In("hdr_qpn", 24),
+		leaf.In("hdr_src_ip", 32),
+		leaf.In("hdr_dst_ip", 32),
+		leaf.In("hdr_pkey_ok", 1),
+		leaf.In("hdr_ce", 1),
+		leaf.In("hdr_sum_ok", 1),
+		leaf.In("hdr_len_ok", 1),
+		leaf.In("hdr_tver_ok", 1),
+		leaf.In("hdr_opcode", 8),
+		leaf.In("hdr_se", 1),
+		leaf.In("hdr_pad", 2),
+		leaf.In("hdr_psn", 24),
+		leaf.In("hdr_ext", 32),
+		leaf.In("hdr_too_long", 1),
+		leaf.In("hdr_plen", p.LenW),
+		leaf.In("hdr_words", p.WordsW),
+	}
 }
 
 // looked is the port that only an engine has whose tables have check bits.

@@ -3,6 +3,8 @@
 package parser
 
 import (
+	"slices"
+
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 )
@@ -63,7 +65,7 @@ func (p Parser) Module() (*graph.Module, error) {
 			{Name: "WORDS_W", Value: p.WordsW},
 			{Name: "EOF_DELAY", Value: p.EOFDelay},
 		},
-		Ports: []graph.Port{
+		Ports: slices.Concat([]graph.Port{
 			leaf.In("clk", 1),
 			leaf.In("rst", 1),
 			leaf.In("room", 1),
@@ -87,32 +89,39 @@ func (p Parser) Module() (*graph.Module, error) {
 			leaf.Out("crc_first", 1),
 			leaf.Out("crc_data", 8*p.Bytes),
 			leaf.Out("crc_tail", leaf.Clog2(p.Bytes)),
-			leaf.Out("seek_valid", 1),
-			leaf.Out("seek_qpn", 24),
-			leaf.Out("seek_root", 5),
-			leaf.Out("hdr_valid", 1),
-			leaf.Out("hdr_port", p.PortW),
-			leaf.Out("hdr_rocev2", 1),
-			leaf.Out("hdr_qpn", 24),
-			leaf.Out("hdr_src_ip", 32),
-			leaf.Out("hdr_dst_ip", 32),
-			leaf.Out("hdr_pkey_ok", 1),
-			leaf.Out("hdr_ce", 1),
-			leaf.Out("hdr_sum_ok", 1),
-			leaf.Out("hdr_len_ok", 1),
-			leaf.Out("hdr_tver_ok", 1),
-			leaf.Out("hdr_opcode", 8),
-			leaf.Out("hdr_se", 1),
-			leaf.Out("hdr_pad", 2),
-			leaf.Out("hdr_psn", 24),
-			leaf.Out("hdr_ext", 32),
-			leaf.Out("hdr_too_long", 1),
-			leaf.Out("hdr_plen", p.LenW),
-			leaf.Out("hdr_words", p.WordsW),
+		}, p.header(), []graph.Port{
 			leaf.Out("eof_valid", 1),
 			leaf.Out("eof_err", 1),
 			leaf.Out("eof_len_ok", 1),
-		},
+		}),
 		Streams: []graph.Stream{{Name: "s_axis", Dir: graph.In}},
 	}, nil
+}
+
+// header are the ports for LookupTable.
+func (p Parser) header() []graph.Port {
+	return []graph.Port{
+		leaf.Out("seek_valid", 1),
+		leaf.Out("seek_qpn", 24),
+		leaf.Out("seek_root", 5),
+		leaf.Out("hdr_valid", 1),
+		leaf.Out("hdr_port", p.PortW),
+		leaf.Out("hdr_rocev2", 1),
+		leaf.Out("hdr_qpn", 24),
+		leaf.Out("hdr_src_ip", 32),
+		leaf.Out("hdr_dst_ip", 32),
+		leaf.Out("hdr_pkey_ok", 1),
+		leaf.Out("hdr_ce", 1),
+		leaf.Out("hdr_sum_ok", 1),
+		leaf.Out("hdr_len_ok", 1),
+		leaf.Out("hdr_tver_ok", 1),
+		leaf.Out("hdr_opcode", 8),
+		leaf.Out("hdr_se", 1),
+		leaf.Out("hdr_pad", 2),
+		leaf.Out("hdr_psn", 24),
+		leaf.Out("hdr_ext", 32),
+		leaf.Out("hdr_too_long", 1),
+		leaf.Out("hdr_plen", p.LenW),
+		leaf.Out("hdr_words", p.WordsW),
+	}
 }

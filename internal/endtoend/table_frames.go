@@ -19,7 +19,7 @@ func outputFaults() []Fault {
 		{Name: "a frame is not padded to 60 bytes", File: fileTranslate,
 			Old: "padded ? 16'd60 : unpadded", New: "unpadded"},
 		{Name: "AckReq is not set", File: fileTranslate,
-			At: "ep_remote_qpn,", Old: "is_data", New: "1'b0"},
+			At: "head_qpn,", Old: "head_data", New: "1'b0"},
 		{Name: "the last endpoint gets no copy", File: fileReplicate,
 			At: "wire [MASK_W-1:0] rest =", Old: "others_of(partly_reg ? left_reg : desc_mask)",
 			New: "others_of(partly_reg ? left_reg : desc_mask) & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
@@ -54,7 +54,7 @@ func streamFaults() []Fault {
 func classFaults() []Fault {
 	return []Fault{
 		{Name: "a foreign source is taken", File: fileLookup,
-			Old: "q_src_ip == ep_remote_ip", New: "q_src_ip == ep_remote_ip || 1'b1"},
+			Old: "hdr_src_ip == ep_remote_ip", New: "hdr_src_ip == ep_remote_ip || 1'b1"},
 		{Name: "a fragment is taken", File: fileParser,
 			Old: "f_fragment[13:0] == 14'd0", New: "f_fragment[12:0] == 13'd0"},
 		{Name: "a payload over the MTU is taken", File: fileParser,
@@ -78,7 +78,7 @@ func controlFaults() []Fault {
 		{Name: "an endpoint's register reads the last header's endpoint", File: fileTranslate,
 			Old: "get ? get_index : req_ei", New: "req_ei"},
 		{Name: "a header looks up what the registers asked for", File: fileLookup,
-			At: "wire [EI_W-1:0] ei =", Old: "hdr_valid", New: "hdr_valid && !get_valid"},
+			At: "wire [EI_W-1:0] ei =", Old: "seek_valid", New: "seek_valid && !get_valid"},
 		{Name: "a control register is not reset", File: fileCSR,
 			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
 		{Name: "the state machine is not reset", File: fileSteps,
