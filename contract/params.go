@@ -52,6 +52,8 @@ type Params struct {
 	Memory        string `json:"memory"`
 	Technology    string `json:"technology"`
 	AdderStages   int    `json:"adder_stages"`
+	// DecisionStages are those of a decision, as given.
+	DecisionStages int `json:"decision_stages,omitempty"`
 	// ECC tells that the payload memory corrects single errors.
 	ECC          bool `json:"ecc"`
 	PayloadBanks int  `json:"payload_banks"`

@@ -37,6 +37,8 @@ type Derived struct {
 	// AdderStages is the number of pipeline stages of an adder, as given or as chosen: 1 to 6. The register that ecc adds is
 	// not among them.
 	AdderStages int `json:"adder_stages"`
+	// DecisionStages is the number of register stages from what a frame's header finds to its work for the adders, in Mode II, as given or as chosen: 4 or 5.
+	DecisionStages int `json:"decision_stages"`
 	// DTypeMask has bit i set if the element type of code i is built in, OpMask likewise for reductions.
 	DTypeMask int `json:"dtype_mask"`
 	OpMask    int `json:"op_mask"`
@@ -160,8 +162,6 @@ type Derived struct {
 	ReplayFlops bool `json:"replay_flops"`
 	// ReplayAddrBits is log2(ReplayWords).
 	ReplayAddrBits int `json:"replay_addr_bits"`
-	// Prompt: a work on payload is offered in the cycle in which it is put.
-	Prompt bool `json:"prompt"`
 	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
@@ -208,18 +208,19 @@ func (p Params) Derived() Derived {
 		unitBits, lengthBits, addsBits = clog2(slots)+inner, clog2(p.MessageBytes)+1, inner+1
 	}
 	return Derived{
-		BusBits:       8 * p.BusBytes,
-		KeepBits:      p.BusBytes,
-		BusShift:      clog2(p.BusBytes),
-		BeatBytesBits: clog2(p.BusBytes) + 1,
-		Lanes:         p.Lanes,
-		LaneBits:      LaneBits,
-		AdderStages:   stages,
-		DTypeMask:     int(c.DTypeMask()),
-		OpMask:        int(c.OpMask()),
-		HasFP:         p.hasFloat(),
-		HasWide:       p.hasWide(),
-		HasInt:        slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Element().Float() }),
+		BusBits:        8 * p.BusBytes,
+		KeepBits:       p.BusBytes,
+		BusShift:       clog2(p.BusBytes),
+		BeatBytesBits:  clog2(p.BusBytes) + 1,
+		Lanes:          p.Lanes,
+		LaneBits:       LaneBits,
+		AdderStages:    stages,
+		DecisionStages: p.decisionStages(),
+		DTypeMask:      int(c.DTypeMask()),
+		OpMask:         int(c.OpMask()),
+		HasFP:          p.hasFloat(),
+		HasWide:        p.hasWide(),
+		HasInt:         slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Element().Float() }),
 
 		EPs:            eps,
 		EPBits:         clog2(eps),
@@ -279,7 +280,6 @@ func (p Params) Derived() Derived {
 		ReplayWords:    replay.words,
 		ReplayAddrBits: clog2(replay.words),
 		ReplayFlops:    replay.flops,
-		Prompt:         p.prompt(),
 		HeaderEntries:  headerEntries,
 		HeaderAddrBits: clog2(headerEntries),
 	}

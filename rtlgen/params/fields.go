@@ -265,6 +265,12 @@ func fields() []field {
 			doc:    "Pipeline stages of an adder, 1 to 6; 0 takes the fewest that technology and clock_mhz need.",
 			reason: because("a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz"),
 		}),
+		integer(func(p *Params) *int { return &p.DecisionStages }, field{
+			key: "decision_stages", def: "0", lo: 0, hi: mostDecisionStages, quiet: true,
+			doc: "Register stages from what a frame's header finds to its work for the adders, in Mode II: 4, or 5, where the work waits in a register of its own; a " +
+				"stage more in Modes III and I. 0 takes 4 where technology, bus_bytes and clock_mhz leave the time, else 5.",
+			reason: because("the decision has 4 steps, and its work may wait in a register more; 0 leaves the choice to technology, bus_bytes and clock_mhz"),
+		}),
 		{
 			key: "ecc", kind: kindSwitch, def: "false", words: []string{"false", "true", eccAll},
 			doc: "Which memories have check bits: single errors are corrected, double errors never leave in a frame that passes its ICRC. true: the payload memory; " +

@@ -139,6 +139,9 @@ type Params struct {
 	// AdderStages is the number of pipeline registers in an adder; 0 leaves the choice to Technology and ClockMHz, and
 	// Derived.AdderStages has what was chosen.
 	AdderStages int `yaml:"adder_stages" json:"adder_stages"`
+	// DecisionStages is the number of register stages from what a frame's header finds to its work for the adders, in Mode II; 0 leaves the choice to
+	// Technology, BusBytes and ClockMHz, and Derived.DecisionStages has what was chosen.
+	DecisionStages int `yaml:"decision_stages" json:"decision_stages"`
 	// ECC says whether the payload memory corrects single and detects double errors.
 	ECC bool `yaml:"ecc" json:"ecc"`
 	// ECCAll says, beside ECC, whether tables, slot state, queues and the ring of frames do so too.
@@ -220,7 +223,7 @@ func (p Params) Contract() contract.Params {
 		Name:    p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
-		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
+		Technology: string(p.Technology), AdderStages: p.AdderStages, DecisionStages: p.DecisionStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
 		PortBytes: p.PortBytes, PortWidths: p.portWidths(), PortDrop: p.PortDrop, PortCutThrough: p.PortCutThrough, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
 		ECCAll: p.ECCAll, MemoryPins: p.MemoryPins,
 	}

@@ -282,7 +282,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_widths, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, decision_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_widths, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -298,7 +298,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_widths, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, decision_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_widths, port_drop, port_cut_through, port_clock_mhz, vlan, priorities, interrupts, memory_pins, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -614,6 +614,28 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestDecisionStages: as few as an FPGA's clock leaves time for where the bus is wide, else the most; or as they are given.
+func TestDecisionStages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		preset string
+		sets   []string
+		want   int
+	}{
+		{"fpga100g", nil, 4}, {"fpga100g3", nil, 4}, {"fpga100g1", nil, 4}, {"mini", nil, 5}, {"chip28", nil, 5},
+		{"fpga100g", []string{"clock_mhz=251"}, 5}, {"fpga100g", []string{"bus_bytes=32", "lanes=8"}, 5}, {"fpga100g", []string{"technology=asic"}, 5},
+		{"fpga100g", []string{"decision_stages=5"}, 5}, {"mini", []string{"decision_stages=4"}, 4},
+	} {
+		p, err := Load(c.preset, c.sets...)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, p.Derived().DecisionStages, "%s %v", c.preset, c.sets)
+	}
+	_, err := Load("mini", "decision_stages=6")
+	require.ErrorContains(t, err, "decision_stages: 6: must be from 0 to 5: the decision has 4 steps, and its work may wait in a register more")
+	_, err = Load("mini", "decision_stages=3")
+	require.ErrorContains(t, err, "decision_stages: 3: must be 0, 4 or 5")
+}
+
 // TestPresetsCover: whatever runs on all presets meets every kind of engine.
 func TestPresetsCover(t *testing.T) {
 	t.Parallel()
@@ -781,6 +803,7 @@ func drawn(t *rapid.T) Params {
 	p.BufferBytes = slot*(slots+rapid.IntRange(0, 3).Draw(t, "more")) + rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 4}).Draw(t, "odd")
 	p.ClockMHz = rapid.SampledFrom([]int{100, 90, 91, 250, 331, 400, 401, 1000, 1500, 1501, 2000}).Draw(t, "clock")
 	p.Technology = rapid.SampledFrom([]Technology{FPGA, ASIC}).Draw(t, "technology")
+	p.DecisionStages = rapid.SampledFrom([]int{0, 4, 5}).Draw(t, "decision")
 	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
 	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
@@ -935,17 +958,19 @@ func TestDerivedRelations(t *testing.T) {
 		require.GreaterOrEqual(t, d.PacketWords, 2*d.FrameWords)
 		require.GreaterOrEqual(t, d.PacketWords*p.BusBytes, 4*p.MTUBytes)
 		require.Equal(t, d.ReplayWords, 1<<d.ReplayAddrBits)
-		if d.ReplayFlops {
+		// an FPGA reads what its distributed memory holds like flip-flops, if that is a payload
+		least := max(2*d.MTUWords, 8)
+		atOnce := p.Technology == FPGA && p.BusBytes >= 64 && p.Memory == MemoryAuto && !p.ECCAll && d.MTUWords <= 64
+		switch {
+		case atOnce:
+			require.True(t, d.ReplayFlops)
+			require.GreaterOrEqual(t, d.ReplayWords, min(least, 64))
+			require.LessOrEqual(t, d.ReplayWords, 64)
+		case d.ReplayFlops:
+			require.Equal(t, ASIC, p.Technology)
 			require.Equal(t, d.MTUWords, d.ReplayWords)
-		} else {
-			least := max(2*d.MTUWords, 8)
-			if p.Technology == FPGA && p.BusBytes >= 64 && p.Memory == MemoryAuto { // what distributed memory holds, if that is a payload
-				least = max(min(least, 64), d.MTUWords)
-			}
+		default:
 			require.GreaterOrEqual(t, d.ReplayWords, least)
-		}
-		if p.Technology == FPGA {
-			require.False(t, d.ReplayFlops, "an FPGA has memory for nothing")
 		}
 		require.Equal(t, d.HeaderEntries, 1<<d.HeaderAddrBits)
 		require.Equal(t, []int{24, 24, 24, 16, 5}, []int{d.PSNBits, d.MSNBits, d.QPNBits, d.LenBits, d.Log2NBits})

@@ -18,15 +18,11 @@ type queue struct {
 func (p Params) replay() queue {
 	words := p.MTUBytes / p.BusBytes
 	replay := p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
-	if p.prompt() && p.Memory == MemoryAuto && !p.ECCAll && words <= distributed {
+	if p.Technology == FPGA && p.BusBytes >= wideBus && p.Memory == MemoryAuto && !p.ECCAll && words <= distributed {
 		return queue{min(replay.words, distributed), true}
 	}
 	return replay
 }
-
-// prompt tells whether a frame has fewer registers on its way: where a bus is wide, packets are short beside them, and LUTs, unlike an ASIC's
-// clock, have room for the logic between.
-func (p Params) prompt() bool { return p.Technology == FPGA && p.BusBytes >= wideBus }
 
 // distributed is how many words an FPGA keeps without block RAM (inc_ram_1r1w). wideBus is from how many bytes on that counts.
 const distributed, wideBus = 64, 64

@@ -30,6 +30,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.buffer()
 	c.payload()
 	c.adders()
+	c.decision()
 	c.ports()
 	c.cutThrough()
 	c.tree()
@@ -183,6 +184,13 @@ func (c *checker) adders() {
 		all := stageMHz(p.Technology, p.hasFloat())
 		c.refuse("clock_mhz", strconv.Itoa(p.ClockMHz), fmt.Sprintf("at most %d with technology: %s and adder_stages: 0", all[len(all)-1], p.Technology),
 			fmt.Sprintf("a floating-point adder of %d stages, the most there are, reaches no more; adder_stages from 1 to %d is taken at any clock", len(all), maxStages))
+	}
+}
+
+// decision looks at the stages of a decision.
+func (c *checker) decision() {
+	if n := c.p.DecisionStages; c.ok("decision_stages") && n > 0 && n < leastDecisionStages {
+		c.refuse("decision_stages", strconv.Itoa(n), fmt.Sprintf("0, %d or %d", leastDecisionStages, mostDecisionStages), "a decision has so many steps, in each of which a frame may be")
 	}
 }
 
