@@ -10,9 +10,11 @@
 //               until the next ack_rd, whatever is written; an ack_we is seen by an ack_rd in the same cycle, an ack_lift by one in the
 //               cycle after it
 //   throughput  a read, or a write of what was read, in a cycle
-//   stall       none; init waits while ack_we or ack_lift is high
-//   one port    with ONE_PORT the words are in a memory of one port, and two ack_rd are two cycles apart at least. An ack_we that comes with
-//               an ack_rd is written in the next cycle. init waits for that too, and while ack_rd is high; in the cycle after one in which it
+//   stall       none; init waits while ack_we or ack_lift is high, and in the cycle after one
+//   writing     a commit or a lift is written in the cycle behind it: whether there is one is known last in its cycle, and goes to one register and
+//               not to all of a wide memory
+//   one port    with ONE_PORT the words are in a memory of one port, and two ack_rd are two cycles apart at least. It writes at once, and in the next
+//               cycle only what comes with an ack_rd. init waits for that too, and while ack_rd is high; in the cycle after one in which it
 //               had to wait init_waits is high, and no ack_rd comes
 //   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
 //   commit      ack[self] = serial maximum of itself and ack_psn, at a distance of 2**23 itself; where it does not fall, its MSN is ack_msn
@@ -105,34 +107,40 @@ module inc_receive_ack #(
     reg  [48*MASK_W-1:0] held_reg;
 
     wire writes = ack_we || ack_lift;
-    // with ONE_PORT: a commit waits for the read that came with it, whose endpoints and group that were
-    wire              delays = ONE_PORT != 0 && ack_rd;
-    wire              late;
+    // what is written in the cycle behind its own: all, or with ONE_PORT what came with a read; for whom, of which group, what
+    wire              delays = ONE_PORT == 0 || ack_rd;
+    wire              late, late_lifts;
     wire [MASK_W-1:0] late_raised;
     wire [GRP_W-1:0]  late_group;
+    wire [47:0]       late_word;
     wire              puts = late || (writes && !delays);
+    wire              from_late = ONE_PORT == 0 || late;
 
-    assign init_take = init_valid && !writes && !late && !delays;
+    assign init_take = init_valid && !writes && !late && !(ONE_PORT != 0 && ack_rd);
 
     inc_table #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_acks (
         .clk   (clk),
         .we    (puts || init_take),
-        .waddr (late ? late_group : writes ? group_reg : init_group),
+        .waddr (late ? late_group : ONE_PORT != 0 && writes ? group_reg : init_group),
         .wdata (puts ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
         .re    (ack_rd),
         .raddr (ack_group),
         .rdata (word_read)
     );
 
-    // an endpoint that was raised while the word was read
-    reg [MASK_W-1:0] fresh_reg;
+    // an endpoint that was raised while the word was read, or is written in that cycle; whether its MSN is new too
+    reg [MASK_W-1:0] fresh_reg, fresh_msn_reg;
     reg [47:0]       fresh_word_reg;
+    wire             behind       = ONE_PORT == 0 && late;
+    wire [MASK_W-1:0] fresh_now   = raised & {MASK_W{ack_we && group_reg == ack_group}};
+    wire [MASK_W-1:0] fresh_late  = late_raised & {MASK_W{late_group == ack_group}};
 
     always @(posedge clk) begin
         if (ack_rd) begin
             group_reg      <= ack_group;
-            fresh_reg      <= raised & {MASK_W{ack_we && group_reg == ack_group}};
-            fresh_word_reg <= {ack_msn, ack_psn};
+            fresh_reg      <= behind ? fresh_late : fresh_now;
+            fresh_msn_reg  <= behind ? fresh_late & {MASK_W{!late_lifts}} : fresh_now;
+            fresh_word_reg <= behind ? late_word : {ack_msn, ack_psn};
         end
         held_reg <= word;
     end
@@ -153,13 +161,31 @@ module inc_receive_ack #(
                 end
             end
             assign late        = late_reg;
+            assign late_lifts  = 1'b0;
             assign late_raised = raised_reg;
             assign late_group  = of_reg;
+            assign late_word   = fresh_word_reg;
             assign init_waits  = waits_reg;
-        end else begin : gen_at_once
-            assign late        = 1'b0;
-            assign late_raised = {MASK_W{1'b0}};
-            assign late_group  = {GRP_W{1'b0}};
+        end else begin : gen_behind
+            reg              late_reg, lifts_reg;
+            reg [MASK_W-1:0] raised_reg;
+            reg [GRP_W-1:0]  of_reg;
+            reg [47:0]       word_reg;
+            always @(posedge clk) begin
+                late_reg   <= writes;
+                lifts_reg  <= ack_lift;
+                raised_reg <= raised;
+                of_reg     <= group_reg;
+                word_reg   <= {ack_msn, ack_psn};
+                if (rst) begin
+                    late_reg <= 1'b0;
+                end
+            end
+            assign late        = late_reg;
+            assign late_lifts  = lifts_reg;
+            assign late_raised = raised_reg;
+            assign late_group  = of_reg;
+            assign late_word   = word_reg;
             assign init_waits  = 1'b0;
         end
     endgenerate
@@ -181,16 +207,17 @@ module inc_receive_ack #(
 
     // ---- commit: every endpoint is compared, as for a lift, so that none has to be chosen first ----
 
-    // held_reg still has the word of a commit that is late, fresh_word_reg what it brings
-    wire [MASK_W-1:0] put_raised = late ? late_raised : raised;
-    wire              put_lifts  = ack_lift && !late;
-    wire [23:0]       put_psn    = late ? fresh_word_reg[23:0] : ack_psn;
-    wire [23:0]       put_msn    = late ? fresh_word_reg[47:24] : ack_msn;
+    // held_reg still has the word of a commit that is late
+    wire [MASK_W-1:0] put_raised = from_late ? late_raised : raised;
+    wire              put_lifts  = from_late ? late_lifts : ack_lift;
+    wire [23:0]       put_psn    = from_late ? late_word[23:0] : ack_psn;
+    wire [23:0]       put_msn    = from_late ? late_word[47:24] : ack_msn;
 
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
-            assign word[48*e +: 48] = fresh_reg[e] ? fresh_word_reg : word_read[48*e +: 48];
+            assign word[48*e +: 24]    = fresh_reg[e] ? fresh_word_reg[23:0] : word_read[48*e +: 24];
+            assign word[48*e+24 +: 24] = fresh_msn_reg[e] ? fresh_word_reg[47:24] : word_read[48*e+24 +: 24];
             wire [23:0] above = ack_psn - held_reg[48*e +: 24];
             assign raised[e]  = !above[23] && (ack_lift || ack_self[e]);
             assign word_next[48*e +: 24]    = put_raised[e] ? put_psn : held_reg[48*e +: 24];
