@@ -20,7 +20,7 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 		steps, slots, csrs := b.steps, b.slots, b.csrs
 		c.Link(decide, answer, "rcv_")
 		c.Link(answer, decide, "ans_")
-		for _, name := range []string{"rcv_behind", "rcv_ahead"} {
+		for _, name := range []string{"rcv_behind", "rcv_expected"} {
 			c.Connect(answer.Pin(name), decide.Pin(name))
 		}
 		c.Link(decide, repeat, "rt_")

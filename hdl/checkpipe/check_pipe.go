@@ -129,7 +129,7 @@ func (p CheckPipe) pipePorts() []graph.Port {
 		leaf.Out("rcv_ends", 1),
 		leaf.Out("rcv_host", 1),
 		leaf.In("rcv_behind", 1),
-		leaf.In("rcv_ahead", 1),
+		leaf.In("rcv_expected", 1),
 		leaf.Out("rcv_duplicate", 1),
 		leaf.Out("rcv_gap", 1),
 		leaf.Out("rcv_full", 1),

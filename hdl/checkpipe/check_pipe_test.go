@@ -43,7 +43,7 @@ func (p trio) Module() (*graph.Module, error) {
 	rig.Expose(c, append(decider.InnerPins(), "rcv_", "ans_", "rt_", "cm_", "act_", "ack_", "init_clean"), check, parts.Steps, parts.Work)
 	c.Link(check, answer, "rcv_")
 	c.Link(answer, check, "ans_")
-	for _, name := range []string{"rcv_behind", "rcv_ahead"} {
+	for _, name := range []string{"rcv_behind", "rcv_expected"} {
 		c.Connect(answer.Pin(name), check.Pin(name))
 	}
 	for _, prefix := range []string{"rt_", "act_"} {

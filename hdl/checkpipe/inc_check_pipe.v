@@ -265,7 +265,7 @@ module inc_check_pipe #(
     output wire                rcv_ends,
     output wire                rcv_host,
     input  wire                rcv_behind,
-    input  wire                rcv_ahead,
+    input  wire                rcv_expected,
     output wire                rcv_duplicate,
     output wire                rcv_gap,
     output wire                rcv_full,
@@ -855,8 +855,8 @@ module inc_check_pipe #(
     end
 
     wire duplicate   = b_fine && f_judged && rcv_behind;
-    wire gap         = b_fine && f_judged && rcv_ahead;
-    wire in_order    = b_fine && !rcv_behind && !rcv_ahead;
+    wire gap         = b_fine && f_judged && !rcv_behind && !rcv_expected;
+    wire in_order    = b_fine && rcv_expected;
     wire contradicts = in_order && f_contradicts;
     wire bad_control = in_order && f_bad_control;
     wire wrong_role  = in_order && f_wrong_role;
@@ -897,8 +897,9 @@ module inc_check_pipe #(
     assign rcv_accept    = accept;
     assign rcv_go        = b_go;
 
-    wire [23:0]       top_next  = accept && f_first ? b_next : f_top;
-    wire [23:0]       done_next = completes ? b_next : f_done;
+    // counts if it is accepted, or opens its range, and is known before that
+    wire [23:0]       top_next  = f_first ? b_next : f_top;
+    wire [23:0]       done_next = !b_up || f_full ? b_next : f_done;
     wire [TAIL_W-1:0] tail_next = {top_next, done_next};
 
     // where payload lies: 16-bit elements are kept as FP32, in two units a slot; the ranges of an in-band group may be of such
@@ -989,7 +990,7 @@ module inc_check_pipe #(
             c_builds      <= f_builds;
             c_tails       <= accept || opens;
             c_writes      <= accept || opens || gap || rcv_full;
-            n_tails       <= opens ? {4{b_fresh}} : b_pipe_b ? {tail_next, f_tails[0 +: TAIL_W]} : {f_tails[TAIL_W +: TAIL_W], tail_next};
+            n_tails       <= f_opener ? {4{b_fresh}} : b_pipe_b ? {tail_next, f_tails[0 +: TAIL_W]} : {f_tails[TAIL_W +: TAIL_W], tail_next};
             c_count       <= steps;
         end
     end

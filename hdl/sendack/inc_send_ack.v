@@ -5,12 +5,12 @@
 // Contract
 //   order       frames one after the other: rcv_rd of its endpoint; what it is, until rcv_go; rcv_we, or not, before rcv_go of the next.
 //               rcv_psn, rcv_ends, rcv_host stand still from the cycle after rcv_rd to rcv_go
-//   latency     rcv_rd in cycle 0, rcv_behind, rcv_ahead from cycle 2 on; rcv_duplicate, rcv_gap, rcv_full, rcv_accept with rcv_go, from the
+//   latency     rcv_rd in cycle 0, rcv_behind, rcv_expected from cycle 2 on; rcv_duplicate, rcv_gap, rcv_full, rcv_accept with rcv_go, from the
 //               cycle after which ans_* stand until the next rcv_go
 //   throughput  a frame in 2 cycles
 //   stall       none
 //   ahead       a frame takes the one ahead of it, if that has gone and is of the same endpoint (rcv_follows), for committed. If a frame
-//               was not, rcv_redo, and rcv_behind and rcv_ahead are right 2 cycles later. rcv_written: that one is committed with rcv_rd
+//               was not, rcv_redo, and rcv_behind and rcv_expected are right 2 cycles later. rcv_written: that one is committed with rcv_rd
 //   numbers     all on the wire; the distance is serial
 //   answer      accepted data and duplicates an ACK, a gap a NAK once, what finds its pipe full an RNR NAK, a CNP, both or nothing, by cfg_*;
 //               the MSN counts the message that ends with accepted data
@@ -48,7 +48,7 @@ module inc_send_ack #(
     // the endpoint is a host
     input  wire             rcv_host,
     output wire             rcv_behind,
-    output wire             rcv_ahead,
+    output wire             rcv_expected,
 
     // what the data is, at most one, when it goes on
     input  wire             rcv_go,
@@ -133,8 +133,8 @@ module inc_send_ack #(
         end
     end
 
-    assign rcv_behind = behind_reg;
-    assign rcv_ahead  = !behind_reg && !same_reg;
+    assign rcv_behind   = behind_reg;
+    assign rcv_expected = same_reg;
 
     // ---- the answer, and the state after it ----
 

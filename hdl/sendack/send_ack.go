@@ -59,7 +59,7 @@ func (p SendAck) Module() (*graph.Module, error) {
 			leaf.In("rcv_ends", 1),
 			leaf.In("rcv_host", 1),
 			leaf.Out("rcv_behind", 1),
-			leaf.Out("rcv_ahead", 1),
+			leaf.Out("rcv_expected", 1),
 			leaf.In("rcv_go", 1),
 			leaf.In("rcv_duplicate", 1),
 			leaf.In("rcv_gap", 1),

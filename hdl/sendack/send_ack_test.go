@@ -130,9 +130,9 @@ func (b *bench) cycle() error {
 		// both are registers
 		d := int(int32(uint32(b.look.psn-b.ahead(b.look.ei, nil).EPSN)<<8) >> 8)
 		b.Settle()
-		if b.Is("rcv_behind") != (d < 0) || b.Is("rcv_ahead") != (d > 0) {
-			return fmt.Errorf("endpoint %d, PSN %#x, %+v: behind is %v, ahead is %v", b.look.ei, b.look.psn, b.ahead(b.look.ei, nil),
-				b.Is("rcv_behind"), b.Is("rcv_ahead"))
+		if b.Is("rcv_behind") != (d < 0) || b.Is("rcv_expected") != (d == 0) {
+			return fmt.Errorf("endpoint %d, PSN %#x, %+v: behind is %v, expected is %v", b.look.ei, b.look.psn, b.ahead(b.look.ei, nil),
+				b.Is("rcv_behind"), b.Is("rcv_expected"))
 		}
 	}
 	if goes {
