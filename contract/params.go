@@ -234,6 +234,18 @@ func (p Params) CyclesPerBeat() int {
 	return cycles
 }
 
+// shortestFrame is how many bytes a frame of Ethernet's has at least, without its FCS.
+const shortestFrame = 60
+
+// FramePace is in how many cycles a frame is decided when several wait: 2, or 3 where none has fewer beats, as that leaves a cycle in which no frame moves (docs/engine.md 9).
+// A bypassed frame takes one cycle less.
+func (p Params) FramePace() int {
+	if 3*p.BusBytes <= shortestFrame {
+		return 3
+	}
+	return 2
+}
+
 // EPS is the number of endpoint records of a group: MEMBERS+1 rounded up to a power of two.
 func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
 

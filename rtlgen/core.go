@@ -473,7 +473,7 @@ func decides(p params.Params, counters int) decider.Decider {
 	return decider.Decider{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible), Halves: leaf.Bit(d.HasWide), Groups: p.Groups,
 		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Park: leaf.Bit(p.Park), OnePort: onePort(p),
-		Prompt: leaf.Bit(d.DecisionStages == 4), Counters: counters}
+		Apart: leaf.Bit(d.FramesApart), Prompt: leaf.Bit(d.DecisionStages == 4), Counters: counters}
 }
 
 // onePort is 1 if what is acknowledged and what a frame is decided by are in memories of one port: with the block of Mode II, which lets a

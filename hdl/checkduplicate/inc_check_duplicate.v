@@ -10,7 +10,7 @@
 //               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A gap's NAK takes 2 cycles more, data of a Reduce's range before the current one too; an acknowledgement of a
 //               Broadcast, which wants the minimum of all, is decided 3 cycles after ack_ready, data of a Broadcast's range before the
 //               current one 3 after it; a control that opens a range is decided 7 cycles after ctl_busy is low
-//   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
+//   throughput  a frame in 2 cycles, a bypassed one in 1 (with APART of inc_frame_steps in 3 and 2), an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and the work is killed; counters step in the

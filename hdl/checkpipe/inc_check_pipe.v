@@ -9,7 +9,7 @@
 //   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, of an in-band group in 8; in the cycle of its verdict if that is
 //               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
 //               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else in the cycle after it is offered
-//   throughput  a frame in 2 cycles, a bypassed one in 1
+//   throughput  a frame in 2 cycles, a bypassed one in 1; with APART of inc_frame_steps in 3 and 2
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and the work is killed; counters step in the
@@ -61,6 +61,8 @@ module inc_check_pipe #(
     parameter HALVES   = 0,
     // number of groups
     parameter GROUPS   = 2,
+    // 1: a frame comes into C in the cycle behind that in which it is left, 0: in that cycle
+    parameter APART    = 0,
     // number of counters
     // contract: parameter 3
     parameter COUNTERS = 53
@@ -698,7 +700,7 @@ module inc_check_pipe #(
     // what goes with a frame is noted by steps as inc_frame_steps does: one that is free, or left, takes what comes, whether that is a frame or not
     wire a_loads = !a_valid || a_go;
     wire b_loads = !b_valid || b_go;
-    wire c_loads = !c_valid || c_leaves;
+    wire c_loads = !c_valid || (APART == 0 && c_leaves);
 
     always @(posedge clk) begin
         a_second <= !s_go && !a_look;

@@ -45,6 +45,8 @@ type Decider struct {
 	Park int
 	// OnePort: 1 if Mode II's state of endpoints is in a memory of one port, else 0.
 	OnePort int
+	// Apart: 1 if a frame goes on in the cycle behind that in which the one ahead is decided, 0 if in that cycle.
+	Apart int
 	// Prompt: 1 if a work is offered in the cycle in which it is put, 0 if in the next.
 	Prompt int
 	// Counters: number of counters.

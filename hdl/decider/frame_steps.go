@@ -16,6 +16,7 @@ type FrameSteps Decider
 func (p FrameSteps) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_frame_steps")
 	rules.Refuse(p.Tree < 0 || p.Tree > 1, "TREE must be 0 or 1")
+	rules.Refuse(p.Apart < 0 || p.Apart > 1, "APART must be 0 or 1")
 	Decider(p).WholeBytes(rules)
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -41,6 +42,7 @@ func (p FrameSteps) Module() (*graph.Module, error) {
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "BYTES", Value: p.Bytes}, {Name: "EP_W", Value: p.EPW},
 			{Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "TREE", Value: p.Tree},
 			{Name: "GROUPS", Value: p.Groups}, {Name: "ICRC", Value: p.ICRC}, {Name: "IN_BAND", Value: p.InBand},
+			{Name: "APART", Value: p.Apart},
 		},
 		Ports: slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups)}, entry, d.rangePorts(),
 			d.verdictPorts(), d.slotPorts(), d.stepPorts()),

@@ -7,7 +7,8 @@
 //   steps       A, one cycle or more, until a_ready; B two, which may be a bypassed frame's one; C until the frame is done. A frame goes on
 //               (s_go, a_go, b_go) when the next step is free or becomes so
 //   latency     an entry in cycle 0 is in A in cycle 1, of an in-band group in 3
-//   throughput  a frame in 2 cycles, a bypassed one in 1; one behind a control of an in-band group that opens no range a cycle later
+//   throughput  a frame in 2 cycles, a bypassed one in 1; one behind a control of an in-band group that opens no range a cycle later. With APART a
+//               frame in 3, a bypassed one in 2: a step takes a frame when it is free, and not in the cycle in which C is left, which is known last
 //   stall       holds, a_ready, c_free; c_leaves comes last in its cycle, so nothing but a choice hangs on it here
 //   slot        its word is read with a_go, slot_* one cycle later; what the frame in C will write is taken instead if that has the same slot
 //               (a_follows_slot, c_wr), or is writing it (a_written_slot). b_takes_slot: B takes what C has not written yet. `redo`, in the
@@ -41,7 +42,9 @@ module inc_frame_steps #(
     // 1: a wrong ICRC drops the frame
     parameter ICRC     = 1,
     // 1: there are in-band groups
-    parameter IN_BAND  = 0
+    parameter IN_BAND  = 0,
+    // 1: a frame goes on in the cycle behind that in which the one ahead leaves C, 0: in that cycle
+    parameter APART    = 0
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -327,6 +330,9 @@ module inc_frame_steps #(
         if (TREE < 0 || TREE > 1) begin : gen_bad_tree
             $error("inc_frame_steps: TREE must be 0 or 1");
         end
+        if (APART < 0 || APART > 1) begin : gen_bad_apart
+            $error("inc_frame_steps: APART must be 0 or 1");
+        end
         if ((1 << LANE_W) != BYTES || LEN_W < LANE_W) begin : gen_bad_bytes
             $error("inc_frame_steps: BYTES must be a power of two of at most LEN_W bits");
         end
@@ -418,8 +424,8 @@ module inc_frame_steps #(
     wire a_may   = a_valid && a_ready && !holds;
     wire a_goes  = a_may && (!b_valid || b_goes);
 
-    assign b_go      = b_goes || (b_may && c_leaves);
-    assign a_go      = a_goes || (a_may && b_may && c_leaves);
+    assign b_go      = b_goes || (APART == 0 && b_may && c_leaves);
+    assign a_go      = a_goes || (APART == 0 && a_may && b_may && c_leaves);
     assign s_go      = s_valid && s_ready;
     // whatever is offered: a frame that is held waits for nothing else
     assign s_ready   = a_go || (!a_valid && !holds);

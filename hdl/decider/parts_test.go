@@ -48,7 +48,7 @@ func TestDescription(t *testing.T) {
 func shapes() []decider.Decider {
 	return []decider.Decider{
 		{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Groups: 2, PktW: 6, ICRC: 1},
-		{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Groups: 2, PktW: 6, ICRC: 1, InBand: 1},
+		{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Groups: 2, PktW: 6, ICRC: 1, InBand: 1, Apart: 1},
 		// one group, of one endpoint
 		{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5},
 		{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Groups: 1, PktW: 8, ICRC: 1},
@@ -72,6 +72,7 @@ func TestStepsDescription(t *testing.T) {
 	}
 	hdltest.Check(t, legal, []hdltest.Refused{
 		{Leaf: with(func(p *decider.FrameSteps) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: "TREE must be 0 or 1"},
+		{Leaf: with(func(p *decider.FrameSteps) { p.Apart = 2 }), Params: []graph.Param{{Name: "APART", Value: 2}}, Rule: "APART must be 0 or 1"},
 		{Leaf: with(func(p *decider.FrameSteps) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}},
 			Rule: "BYTES must be a power of two of at most LEN_W bits"},
 	})

@@ -10,7 +10,8 @@
 //   in-band     with IN_BAND the fields that choose an offset of the PSN (in_band, rng, dir) go from decision to request, else they are 0
 //   payload     a word is kept until the last copy has fetched it; 2**ADDR_W words in all, in RAM, or with FLOPS in flip-flops, which take
 //               less where words are wide and few. On an FPGA synthesis makes distributed memory of these
-//   stall       tx_room and emit_room; req_ready and word_ready
+//   stall       tx_room and emit_room; req_ready and word_ready. tx_room stands in a register, as it decides late who goes on: a decision is pushed in a
+//               cycle in which it is high, and 2**DEPTH_W - 1 may wait
 //   reset       empty
 //   not done    a decision without an endpoint: it would be taken for one to endpoint 0
 `default_nettype none
@@ -141,7 +142,8 @@ module inc_replicate_data #(
 
     // ---- decisions ----
 
-    wire              desc_valid, desc_pop;
+    wire              desc_valid, desc_pop, desc_room;
+    reg               room_reg;
     wire [1:0]        desc_kind;
     wire [EI_W-1:0]   desc_ei;
     wire [MASK_W-1:0] desc_mask;
@@ -164,16 +166,22 @@ module inc_replicate_data #(
     assign desc_in[FIRST_W +: FIXED_W] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
     assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIRST_W +: FIXED_W];
 
-    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(0), .HEAD(FIRST_W)) u_decisions (
+    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(1), .HEAD(FIRST_W)) u_decisions (
         .clk       (clk),
         .rst       (rst),
         .push      (tx_valid),
         .push_data (desc_in),
-        .room      (tx_room),
+        .room      (desc_room),
         .valid     (desc_valid),
         .data      (desc_out),
         .pop       (desc_pop)
     );
+
+    // room for what is pushed in this cycle, and in the next
+    assign tx_room = room_reg;
+    always @(posedge clk) begin
+        room_reg <= desc_room && !rst;
+    end
 
     // ---- one copy per endpoint of the mask ----
 

@@ -162,6 +162,8 @@ type Derived struct {
 	ReplayFlops bool `json:"replay_flops"`
 	// ReplayAddrBits is log2(ReplayWords).
 	ReplayAddrBits int `json:"replay_addr_bits"`
+	// FramesApart: a frame is decided in 3 cycles, not in 2: on a bus so narrow no frame has fewer beats than that.
+	FramesApart bool `json:"frames_apart"`
 	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
@@ -215,6 +217,7 @@ func (p Params) Derived() Derived {
 		Lanes:          p.Lanes,
 		LaneBits:       LaneBits,
 		AdderStages:    stages,
+		FramesApart:    c.FramePace() > 2,
 		DecisionStages: p.decisionStages(),
 		DTypeMask:      int(c.DTypeMask()),
 		OpMask:         int(c.OpMask()),

@@ -207,10 +207,12 @@ func withoutGaps(g *rig.Group) {
 	}
 }
 
-// ofOneBeat has strangers of one beat come in without a pause: each takes one cycle of the decision, so one leaves in nearly every cycle.
+// ofOneBeat has strangers of one beat come in without a pause: each takes one cycle of the decision, so one leaves in nearly every cycle; on a bus so narrow that no
+// frame of Ethernet's is so short each takes two.
 func ofOneBeat(g *rig.Group) {
-	const frames, most = 120, 136
+	const frames = 120
 	t, e := g.T, g.E
+	most := uint64(136 * (t.Params.FramePace() - 1))
 	if t.OneQueue || rig.NeedBare(t.Params) != "" {
 		return
 	}

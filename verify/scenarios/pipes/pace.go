@@ -8,9 +8,6 @@ import (
 	"incforge/verify/rig"
 )
 
-// framePace is how many cycles apart frames are decided that wait, docs/pipes.md section 8.
-const framePace = 2
-
 // pace holds a Mode III engine to numbers of cycles.
 func pace(t *rig.T) {
 	star(t).sentAtOnce()
@@ -96,8 +93,9 @@ func (g group) decidedOneByOne(fill int) {
 	}
 	g.waitBehind(fill, frames...)
 	g.E.OnAccept = nil
+	apart := uint64(g.E.T.Params.FramePace())
 	for k := 1; k < count; k++ {
-		g.promise(at[k] == at[k-1]+framePace, "frames that wait were decided in cycles %d, expected one in %d", at, framePace)
+		g.promise(at[k] == at[k-1]+apart, "frames that wait were decided in cycles %d, expected one in %d", at, apart)
 	}
 }
 
