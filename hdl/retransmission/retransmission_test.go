@@ -487,7 +487,12 @@ func (b *bench) open(gi int) error {
 		return err
 	}
 	b.SetBool("cm_open", true)
-	psn := (g.sent[1] + b.rng.Uint64N(5)) & mask24
+	// behind all that was sent of the range before
+	last := g.sent[1]
+	if ahead := (g.sent[0] - last) & mask24; ahead < 1<<23 {
+		last = g.sent[0]
+	}
+	psn := (last + b.rng.Uint64N(5)) & mask24
 	g.begin(psn, false)
 	b.met["open"]++
 	return b.commit(gi, 1, -1, false)

@@ -38,8 +38,8 @@ module inc_receive_ack_sva #(
             begin : after_a_read assert (!(ack_we || ack_lift) || (open_reg && aged_reg)); end
             begin : no_read_with_a_lift assert (!(ack_lift && ack_rd)); end
             begin : stands_still assert (!ack_we || ack_self == self_reg); end
-            begin : start_waits_for_commit assert (init_take == (init_valid && !(ack_we || ack_lift || (ONE_PORT != 0 && (late || ack_rd))))); end
-            begin : one_access assert (!(late && (ack_rd || ack_we || ack_lift))); end
+            begin : start_waits_for_commit assert (init_take == (init_valid && !(ack_we || ack_lift || late || (ONE_PORT != 0 && ack_rd)))); end
+            begin : one_access assert (!(late && (ack_we || ack_lift || (ONE_PORT != 0 && ack_rd)))); end
             begin : start_has_its_turn assert (!(init_waits && ack_rd)); end
         end
     end
