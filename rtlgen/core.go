@@ -150,7 +150,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		EOFDelay: endDelay(p), Margin: parser.BeatsBehind, ECC: p.ECCAll})
 	mode := addMode(c, p, model.AddrBits, len(blockCounters(p)))
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d),
-		OnePort: onePort(p)})
+		OnePort: onePort(p), Behind: behind(p)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
 		Park: leaf.Bit(p.Park)})
@@ -479,6 +479,9 @@ func decides(p params.Params, counters int) decider.Decider {
 // onePort is 1 if what is acknowledged and what a frame is decided by are in memories of one port: with the block of Mode II, which lets a
 // start have its turn.
 func onePort(p params.Params) int { return leaf.Bit(p.Technology == params.ASIC && p.Mode == 2) }
+
+// behind is 1 if acknowledgements are written a cycle behind their commit: where frames are a cycle apart too, for the clock of a small FPGA.
+func behind(p params.Params) int { return leaf.Bit(p.Derived().FramesApart && onePort(p) == 0) }
 
 // addModeII adds the block that decides in Mode II.
 func addModeII(c *graph.Composite, p params.Params, counters int) modeBlocks {

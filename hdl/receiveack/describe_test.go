@@ -22,7 +22,7 @@ func TestDescription(t *testing.T) {
 		stages = "STAGES must be 1 to 4"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(), deep(), lonely(), wide(), onePort(base), onePort(lonely()),
+		base, single(), deep(), lonely(), wide(), onePort(base), onePort(lonely()), late(base), late(lonely()),
 		change(func(p *receiveack.ReceiveAck) { p.Stages = 1 }),
 		change(func(p *receiveack.ReceiveAck) { p.EPW, p.EIW, p.MaskW, p.Groups, p.Stages = 1, 2, 2, 2, 3 }),
 		change(func(p *receiveack.ReceiveAck) { p.EPW, p.EIW, p.MaskW, p.Groups = 6, 12, 33, 64 }),
@@ -37,5 +37,6 @@ func TestDescription(t *testing.T) {
 		{Leaf: change(func(p *receiveack.ReceiveAck) { p.Stages = 0 }), Params: param("STAGES", 0), Rule: stages},
 		{Leaf: change(func(p *receiveack.ReceiveAck) { p.Stages = 5 }), Params: param("STAGES", 5), Rule: stages},
 		{Leaf: change(func(p *receiveack.ReceiveAck) { p.OnePort = 2 }), Params: param("ONE_PORT", 2), Rule: "ONE_PORT must be 0 or 1"},
+		{Leaf: late(onePort(base)), Params: []graph.Param{{Name: "ONE_PORT", Value: 1}, {Name: "BEHIND", Value: 1}}, Rule: "BEHIND must be 0, or 1 with two ports"},
 	})
 }

@@ -10,11 +10,11 @@
 //               until the next ack_rd, whatever is written; an ack_we is seen by an ack_rd in the same cycle, an ack_lift by one in the
 //               cycle after it
 //   throughput  a read, or a write of what was read, in a cycle
-//   stall       none; init waits while ack_we or ack_lift is high, and in the cycle after one
-//   writing     a commit or a lift is written in the cycle behind it: whether there is one is known last in its cycle, and goes to one register and
-//               not to all of a wide memory
-//   one port    with ONE_PORT the words are in a memory of one port, and two ack_rd are two cycles apart at least. It writes at once, and in the next
-//               cycle only what comes with an ack_rd. init waits for that too, and while ack_rd is high; in the cycle after one in which it
+//   stall       none; init waits while ack_we or ack_lift is high, with BEHIND in the cycle after one too
+//   writing     with BEHIND a commit or a lift is written in the cycle behind it: whether there is one is known last in its cycle, and goes to one
+//               register and not to all of a wide memory
+//   one port    with ONE_PORT the words are in a memory of one port, and two ack_rd are two cycles apart at least. An ack_we that comes with
+//               an ack_rd is written in the next cycle. init waits for that too, and while ack_rd is high; in the cycle after one in which it
 //               had to wait init_waits is high, and no ack_rd comes
 //   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
 //   commit      ack[self] = serial maximum of itself and ack_psn, at a distance of 2**23 itself; where it does not fall, its MSN is ack_msn
@@ -36,7 +36,9 @@ module inc_receive_ack #(
     // register stages of the minimum's tree, 1 to 4; with one more than it has levels, all that is read stands in registers first
     parameter STAGES = 2,
     // 1: the words are in a memory of one port
-    parameter ONE_PORT = 0
+    parameter ONE_PORT = 0,
+    // 1: what is committed is written a cycle later; 0 with ONE_PORT
+    parameter BEHIND = 0
 ) (
     input  wire                                   clk,
     input  wire                                   rst,
@@ -93,6 +95,9 @@ module inc_receive_ack #(
         if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
             $error("inc_receive_ack: ONE_PORT must be 0 or 1");
         end
+        if (BEHIND < 0 || BEHIND > 1 - ONE_PORT) begin : gen_bad_behind
+            $error("inc_receive_ack: BEHIND must be 0, or 1 with two ports");
+        end
     endgenerate
 `endif
 
@@ -107,21 +112,21 @@ module inc_receive_ack #(
     reg  [48*MASK_W-1:0] held_reg;
 
     wire writes = ack_we || ack_lift;
-    // what is written in the cycle behind its own: all, or with ONE_PORT what came with a read; for whom, of which group, what
-    wire              delays = ONE_PORT == 0 || ack_rd;
+    // what is written in the cycle behind its own, all or with ONE_PORT what came with a read; for whom, of which group, what
+    wire              delays = BEHIND != 0 || (ONE_PORT != 0 && ack_rd);
     wire              late, late_lifts;
     wire [MASK_W-1:0] late_raised;
     wire [GRP_W-1:0]  late_group;
     wire [47:0]       late_word;
     wire              puts = late || (writes && !delays);
-    wire              from_late = ONE_PORT == 0 || late;
+    wire              from_late = BEHIND != 0 || late;
 
     assign init_take = init_valid && !writes && !late && !(ONE_PORT != 0 && ack_rd);
 
     inc_table #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_acks (
         .clk   (clk),
         .we    (puts || init_take),
-        .waddr (late ? late_group : ONE_PORT != 0 && writes ? group_reg : init_group),
+        .waddr (late ? late_group : BEHIND == 0 && writes ? group_reg : init_group),
         .wdata (puts ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
         .re    (ack_rd),
         .raddr (ack_group),
@@ -131,7 +136,7 @@ module inc_receive_ack #(
     // an endpoint that was raised while the word was read, or is written in that cycle; whether its MSN is new too
     reg [MASK_W-1:0] fresh_reg, fresh_msn_reg;
     reg [47:0]       fresh_word_reg;
-    wire             behind       = ONE_PORT == 0 && late;
+    wire             behind       = BEHIND != 0 && late;
     wire [MASK_W-1:0] fresh_now   = raised & {MASK_W{ack_we && group_reg == ack_group}};
     wire [MASK_W-1:0] fresh_late  = late_raised & {MASK_W{late_group == ack_group}};
 
@@ -166,7 +171,7 @@ module inc_receive_ack #(
             assign late_group  = of_reg;
             assign late_word   = fresh_word_reg;
             assign init_waits  = waits_reg;
-        end else begin : gen_behind
+        end else if (BEHIND != 0) begin : gen_behind
             reg              late_reg, lifts_reg;
             reg [MASK_W-1:0] raised_reg;
             reg [GRP_W-1:0]  of_reg;
@@ -186,6 +191,13 @@ module inc_receive_ack #(
             assign late_raised = raised_reg;
             assign late_group  = of_reg;
             assign late_word   = word_reg;
+            assign init_waits  = 1'b0;
+        end else begin : gen_at_once
+            assign late        = 1'b0;
+            assign late_lifts  = 1'b0;
+            assign late_raised = {MASK_W{1'b0}};
+            assign late_group  = {GRP_W{1'b0}};
+            assign late_word   = 48'd0;
             assign init_waits  = 1'b0;
         end
     endgenerate

@@ -24,6 +24,8 @@ type ReceiveAck struct {
 	Stages int
 	// OnePort: 1 if the words are in a memory of one port, else 0.
 	OnePort int
+	// Behind: 1 if what is committed is written a cycle later, else 0; 0 with OnePort.
+	Behind int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -33,6 +35,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.Stages < 1 || p.Stages > 4, "STAGES must be 1 to 4")
 	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
+	rules.Refuse(p.Behind < 0 || p.Behind > 1-p.OnePort, "BEHIND must be 0, or 1 with two ports")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -56,6 +59,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "STAGES", Value: p.Stages},
 			{Name: "ONE_PORT", Value: p.OnePort},
+			{Name: "BEHIND", Value: p.Behind},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),

@@ -170,11 +170,10 @@ func resetsInActions(t *rig.T) {
 	}
 }
 
-// inDecision resets the engine for one cycle in each cycle in which a contribution that completes a packet may be decided: no counter knows of it.
+// inDecision resets the engine for one cycle in each cycle in which a contribution that completes a packet may be decided, and, where results are kept until they are
+// acknowledged, in each in which one is sent again for a NAK: no counter knows of it.
 func inDecision(e *rig.Engine, count int) {
-	const longest = 24 // cycles from its last beat on
-	t := e.T
-	last := func() rig.Frame { // all others have come
+	inEachCycle(e, func() rig.Frame { // all others have come
 		g := programmed(e, count, false)[0]
 		m := g.Members()
 		damaged := g.Data(m[0], g.Start(), g.Noise(8))
@@ -185,7 +184,24 @@ func inDecision(e *rig.Engine, count int) {
 		}
 		e.SettleAsIs()
 		return g.Data(m[0], g.Start(), nil)
+	})
+	if !e.T.Pipes() {
+		return
 	}
+	inEachCycle(e, func() rig.Frame {
+		g := programmed(e, count, false)[0]
+		for _, c := range g.Members() {
+			e.Put(g.Data(c, g.Start(), nil))
+		}
+		e.SettleAsIs()
+		return g.NAK(g.Members()[0], g.Start())
+	})
+}
+
+// inEachCycle resets the engine for one cycle in each of those in which a frame may be decided and what follows from it be done. last readies a new engine for the frame.
+func inEachCycle(e *rig.Engine, last func() rig.Frame) {
+	const longest = 24 // cycles from its last beat on
+	t := e.T
 	f := last()
 	from := e.Now()
 	came, _ := e.FirstAccepted(func() {
