@@ -180,7 +180,7 @@ module inc_replicate_data #(
     // room for what is pushed in this cycle, and in the next
     assign tx_room = room_reg;
     always @(posedge clk) begin
-        room_reg <= desc_room && !rst;
+        room_reg <= desc_room || rst;
     end
 
     // ---- one copy per endpoint of the mask ----
