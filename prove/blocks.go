@@ -157,13 +157,13 @@ func retransmission() Block {
 	return Block{
 		Name: "retransmission", Mode: 3, Keep: []string{"u_repeat"}, Texts: map[string]string{m: "retransmission"},
 		Changes: []Change{
-			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W))", "u_sides", "f_g", "f_side"),
-			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W))", "u_senders", "f_i", "f_own"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W))", "u_sides", "f_g", "f_side_kept"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W))", "u_senders", "f_i", "f_own_kept"),
 		},
 		Cut: []string{"*inc_retransmission*/c:u_queue", "*inc_retransmission*/c:u_walk"},
 		Properties: []Property{
 			{Isolation, "who lags, waits or has failed in a group, and what an endpoint gets next, change by frames and starts of that group alone, and are what its frames are shown", 0,
-				Change{m, "side_fresh      <= side_we && group == look_group;", "side_fresh      <= side_we;"}},
+				Change{m, "side_fresh <= (side_we && group == look_group)", "side_fresh <= side_we"}},
 			{Dropped, "without a commit or a start nothing changes and nobody joins the queue", 0,
 				Change{m, "assign own_we  = cm_we && (one_endpoint", "assign own_we  = (cm_we || cm_ack) && (one_endpoint"}},
 			{Wedge, "an action that act_soon announces is there in four cycles; a start is clean in so many cycles in which no action waits", 0,

@@ -160,7 +160,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: offsets,
-		Single: leaf.Bit(p.Mode == 1 && !p.InBand && p.NoReleases), Late: asic, OnePort: asic})
+		Single: leaf.Bit(p.Mode == 1 && !p.InBand && p.NoReleases), Late: asic, OnePort: asic, Block: leaf.Bit(d.BlockTables)})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
@@ -480,7 +480,8 @@ func decides(p params.Params, counters int) decider.Decider {
 // start have its turn.
 func onePort(p params.Params) int { return leaf.Bit(p.Technology == params.ASIC && p.Mode == 2) }
 
-// behind is 1 if acknowledgements are written a cycle behind their commit: where frames are a cycle apart too, for the clock of a small FPGA.
+// behind is 1 if acknowledgements and the send side are written a cycle behind their commit: where frames are a cycle apart too, for the clock of a
+// small FPGA.
 func behind(p params.Params) int { return leaf.Bit(p.Derived().FramesApart && onePort(p) == 0) }
 
 // addModeII adds the block that decides in Mode II.

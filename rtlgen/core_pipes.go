@@ -15,7 +15,8 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 	d := p.Derived()
 	decide := c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters)})
 	answer := c.Add("u_answer", sendack.SendAck{EIW: d.EIBits})
-	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz})
+	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz,
+		Behind: behind(p)})
 	return modeBlocks{decide: decide, parts: decides(p, counters).Add(c, decide), registers: 3, wire: func(b *blocks) {
 		steps, slots, csrs := b.steps, b.slots, b.csrs
 		c.Link(decide, answer, "rcv_")

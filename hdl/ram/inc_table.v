@@ -18,7 +18,9 @@ module inc_table #(
     // bits of an address; 2**ADDR_W >= WORDS
     parameter ADDR_W   = 4,
     // 1: a memory of one port, which takes half the area of one of two
-    parameter ONE_PORT = 0
+    parameter ONE_PORT = 0,
+    // 1: block RAM, however few words there are; not with ONE_PORT
+    parameter BLOCK    = 0
 ) (
     input  wire              clk,
 
@@ -36,6 +38,9 @@ module inc_table #(
         if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
             $error("inc_table: ONE_PORT must be 0 or 1");
         end
+        if (BLOCK < 0 || BLOCK + ONE_PORT > 1) begin : gen_bad_block
+            $error("inc_table: BLOCK must be 0 or 1, and 0 with ONE_PORT");
+        end
     endgenerate
 `endif
 
@@ -43,7 +48,12 @@ module inc_table #(
         if (ONE_PORT != 0) begin : gen_one
             inc_ram_1rw #(.WORDS(WORDS), .BITS(BITS), .ADDR_W(ADDR_W)) u_ram (
                 .clk(clk), .en(we || re), .we(we), .addr(we ? waddr : raddr), .wdata(wdata), .rdata(rdata));
-        end else begin : gen_two
+        end
+        if (ONE_PORT == 0 && BLOCK != 0) begin : gen_block
+            inc_ram_1r1w #(.WORDS(WORDS), .BITS(BITS), .ADDR_W(ADDR_W), .STYLE(1)) u_ram (
+                .clk(clk), .we(we), .waddr(waddr), .wdata(wdata), .re(re), .raddr(raddr), .rdata(rdata));
+        end
+        if (ONE_PORT == 0 && BLOCK == 0) begin : gen_two
             inc_ram_1r1w #(.WORDS(WORDS), .BITS(BITS), .ADDR_W(ADDR_W)) u_ram (
                 .clk(clk), .we(we), .waddr(waddr), .wdata(wdata), .re(re), .raddr(raddr), .rdata(rdata));
         end

@@ -20,16 +20,19 @@ type Table struct {
 	AddrW int
 	// OnePort: 1: a memory of one port, whose reader waits for writes.
 	OnePort int
+	// Block: 1: block RAM, however few words there are; not with OnePort.
+	Block int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Table) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_table")
 	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
+	rules.Refuse(p.Block < 0 || p.Block+p.OnePort > 1, "BLOCK must be 0 or 1, and 0 with ONE_PORT")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	memory, err := RAM{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW}.Module()
+	memory, err := RAM{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW, Style: p.Block}.Module()
 	if p.OnePort != 0 {
 		memory, err = OnePort{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW}.Module()
 	}
@@ -48,6 +51,7 @@ func (p Table) Module() (*graph.Module, error) {
 			{Name: "BITS", Value: p.Bits},
 			{Name: "ADDR_W", Value: p.AddrW},
 			{Name: "ONE_PORT", Value: p.OnePort},
+			{Name: "BLOCK", Value: p.Block},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -71,5 +75,9 @@ func (p Table) At(path, role string) graph.Memory {
 	if p.OnePort != 0 {
 		return graph.Memory{Path: path + "gen_one.u_ram", Words: p.Words, Bits: p.Bits, Role: role, Module: "inc_ram_1rw", OnePort: true}
 	}
-	return graph.Memory{Path: path + "gen_two.u_ram", Words: p.Words, Bits: p.Bits, Role: role, Module: "inc_ram_1r1w"}
+	branch := "gen_two"
+	if p.Block != 0 {
+		branch = "gen_block"
+	}
+	return graph.Memory{Path: path + branch + ".u_ram", Words: p.Words, Bits: p.Bits, Role: role, Module: "inc_ram_1r1w"}
 }

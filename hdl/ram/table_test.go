@@ -19,8 +19,10 @@ func TestTableDescription(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{
 		ram.Table{Words: 2, Bits: 1, AddrW: 1}, ram.Table{Words: 17, Bits: 48, AddrW: 5},
 		ram.Table{Words: 2, Bits: 1, AddrW: 1, OnePort: 1}, ram.Table{Words: 1088, Bits: 32, AddrW: 11, OnePort: 1},
+		ram.Table{Words: 9, Bits: 5, AddrW: 4, Block: 1},
 	}, []hdltest.Refused{
 		{Leaf: ram.Table{Words: 2, Bits: 1, AddrW: 1, OnePort: 2}, Params: param("ONE_PORT", 2), Rule: "ONE_PORT must be 0 or 1"},
+		{Leaf: ram.Table{Words: 2, Bits: 1, AddrW: 1, Block: 2}, Params: param("BLOCK", 2), Rule: "BLOCK must be 0 or 1, and 0 with ONE_PORT"},
 	})
 }
 

@@ -22,12 +22,13 @@ func TestDescription(t *testing.T) {
 		clock  = "CLOCK_MHZ must be 1 to 4095"
 	)
 	hdltest.Check(t, []graph.Describer{
-		base, single(),
+		base, single(), behind(single()),
 		rt{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, ClockMHz: 1},
 		rt{EPW: 2, EIW: 4, MaskW: 4, Groups: 4, ClockMHz: 256},
 		rt{EPW: 5, EIW: 11, MaskW: 17, Groups: 64, ClockMHz: 1000},
 	}, []hdltest.Refused{
 		{Leaf: change(func(p *rt) { p.Groups = 0 }), Params: param("GROUPS", 0), Rule: groups},
+		{Leaf: change(func(p *rt) { p.Behind = 2 }), Params: param("BEHIND", 2), Rule: "BEHIND must be 0 or 1"},
 		{Leaf: change(func(p *rt) { p.Groups = 5 }), Params: param("GROUPS", 5), Rule: groups},
 		{Leaf: change(func(p *rt) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: mask},
 		{Leaf: change(func(p *rt) { p.ClockMHz = 0 }), Params: param("CLOCK_MHZ", 0), Rule: clock},

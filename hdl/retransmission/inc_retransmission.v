@@ -6,10 +6,11 @@
 //   order       one frame or action at a time: rt_rd, at most one cm_*, rt_rd of the next, at the earliest in the cycle of that cm_*; rt_ei
 //               counts with rt_rd; rt_self, rt_out, rt_pipe, rt_sent, rt_acked and the acknowledgement's fields stand still from the
 //               cycle after it on
-//   latency     rt_rd in cycle 0; rt_keep, rt_one_psn from cycle 1 on, the rest of rt_* from cycle 2 on, all until the next rt_rd;
+//   latency     rt_rd in cycle 0; rt_keep, rt_one_psn from cycle 1 on, the rest of rt_* from cycle 2 on, all until the next rt_rd or cm_we;
 //               cm_* no earlier than cycle 2
 //   throughput  a read and a commit in 2 cycles
-//   commit      cm_ack to cm_more say what will be committed, cm_we that it is: what follows is ready for that
+//   commit      cm_ack to cm_more say what will be committed, cm_we that it is: what follows is ready for that. With BEHIND it is written in
+//               the cycle behind that, for which a start waits: so now and then commits are 3 cycles apart
 //   keeps up    an out endpoint that does not lag has sent all that its pipe has (sendNext = S, maxSent = S - 1), and neither waits nor has failed
 //   queue       pipes and endpoints that want to send stand in it once, and go to its end after a packet; who no longer wants to is found
 //               out when it is its turn
@@ -37,7 +38,9 @@ module inc_retransmission #(
     // number of groups
     parameter GROUPS    = 2,
     // cycles of a microsecond, 1 to 4095
-    parameter CLOCK_MHZ = 250
+    parameter CLOCK_MHZ = 250,
+    // 1: what is committed is written a cycle later, so that the memories have that cycle to themselves
+    parameter BEHIND    = 0
 ) (
     input  wire                     clk,
     input  wire                     rst,
@@ -129,20 +132,26 @@ module inc_retransmission #(
         if (CLOCK_MHZ < 1 || CLOCK_MHZ > 4095) begin : gen_bad_clock
             $error("inc_retransmission: CLOCK_MHZ must be 1 to 4095");
         end
+        if (BEHIND < 0 || BEHIND > 1) begin : gen_bad_behind
+            $error("inc_retransmission: BEHIND must be 0 or 1");
+        end
     endgenerate
 `endif
 
     reg  [EI_W-1:0]  ei_reg;           // that was looked at
-    wire [GRP_W-1:0] group;
+    reg  [EI_W-1:0]  put_ei_reg;       // of the last commit
+    wire [GRP_W-1:0] group, put_group;
     wire [GRP_W-1:0] look_group;
     wire [GRP_W-1:0] init_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign group      = ei_reg[EI_W-1:EP_W];
+            assign put_group  = put_ei_reg[EI_W-1:EP_W];
             assign look_group = rt_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
         end else begin : gen_one_group
             assign group      = 1'b0;
+            assign put_group  = 1'b0;
             assign look_group = 1'b0;
             assign init_group = 1'b0;
         end
@@ -200,42 +209,64 @@ module inc_retransmission #(
     wire [50:0]               own_read;
     wire [50:0]               own_next = {own_stands_next, backoff_next, max_sent_next, send_next_next};
 
+    // what was committed last: written now, with BEHIND, and what is read while it is written
+    reg                       side_we_reg, own_we_reg;
+    reg  [SIDE_W-1:0]         side_put_reg;
+    reg  [50:0]               own_put_reg;
+    wire                      side_puts = BEHIND != 0 ? side_we_reg : side_we;
+    wire                      own_puts  = BEHIND != 0 ? own_we_reg : own_we;
+    wire [GRP_W-1:0]          puts_group = BEHIND != 0 ? put_group : group;
+
+    always @(posedge clk) begin
+        side_we_reg <= side_we;
+        own_we_reg  <= own_we;
+        if (side_we) begin
+            side_put_reg <= side_next;
+        end
+        if (own_we) begin
+            own_put_reg <= own_next;
+        end
+        if (cm_we) begin
+            put_ei_reg <= ei_reg;
+        end
+        if (rst) begin
+            side_we_reg <= 1'b0;
+            own_we_reg  <= 1'b0;
+        end
+    end
+
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W)) u_sides (
         .clk   (clk),
-        .we    (side_we || init_we),
-        .waddr (init_we ? init_group : group),
-        .wdata (init_we ? {SIDE_W{1'b0}} : side_next),
+        .we    (side_puts || init_we),
+        .waddr (init_we ? init_group : puts_group),
+        .wdata (init_we ? {SIDE_W{1'b0}} : BEHIND != 0 ? side_put_reg : side_next),
         .re    (rt_rd),
         .raddr (look_group),
         .rdata (side_read)
     );
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W)) u_senders (
         .clk   (clk),
-        .we    (own_we || init_we),
-        .waddr (init_we ? init_ei : ei_reg),
-        .wdata (init_we ? 51'd0 : own_next),
+        .we    (own_puts || init_we),
+        .waddr (init_we ? init_ei : BEHIND != 0 ? put_ei_reg : ei_reg),
+        .wdata (init_we ? 51'd0 : BEHIND != 0 ? own_put_reg : own_next),
         .re    (rt_rd),
         .raddr (rt_ei),
         .rdata (own_read)
     );
 
-    // what is written while it is read
+    // it is not in the memory yet
     reg              side_fresh, own_fresh;
-    reg [SIDE_W-1:0] side_fresh_word;
-    reg [50:0]       own_fresh_word;
 
     always @(posedge clk) begin
         if (rt_rd) begin
-            ei_reg          <= rt_ei;
-            side_fresh      <= side_we && group == look_group;
-            side_fresh_word <= side_next;
-            own_fresh       <= own_we && ei_reg == rt_ei;
-            own_fresh_word  <= own_next;
+            ei_reg     <= rt_ei;
+            side_fresh <= (side_we && group == look_group) || (BEHIND != 0 && side_we_reg && put_group == look_group);
+            own_fresh  <= (own_we && ei_reg == rt_ei) || (BEHIND != 0 && own_we_reg && put_ei_reg == rt_ei);
         end
     end
 
-    assign {stands, failed, lag, waits, on, deadline}    = side_fresh ? side_fresh_word : side_read;
-    assign {own_stands, backoff, max_sent, send_next}    = own_fresh ? own_fresh_word : own_read;
+    assign {stands, failed, lag, waits, on, deadline}    = side_fresh ? side_put_reg : side_read;
+    assign {own_stands, backoff, max_sent, send_next}    = own_fresh ? own_put_reg : own_read;
 
     // ---- look ----
 
@@ -515,7 +546,7 @@ module inc_retransmission #(
     reg [QUEUE_W-1:0] behind_reg;           // the last of those stands before here
     wire              clean = clean_reg || done_reg == behind_reg;
 
-    assign init_clean = fence_reg && clean;
+    assign init_clean = fence_reg && clean && !(BEHIND != 0 && (side_we_reg || own_we_reg));
 
     always @(posedge clk) begin
         clean_reg <= fence_reg && clean;
@@ -545,17 +576,21 @@ module inc_retransmission #(
     wire [WALK_W-1:0]  walk_next;
     wire               takes_timer;
 
+    wire [MASK_W-1:0]          on_put, waits_put;
+    wire [MASK_W*TIME_W-1:0]   deadline_put;
+    wire [2+2*MASK_W-1:0]      rest_put;
+    assign {rest_put, waits_put, on_put, deadline_put} = BEHIND != 0 ? side_put_reg : side_next;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_walk
             assign walk_next[(1+TIME_W)*e +: 1+TIME_W] = init_we ? {(1+TIME_W){1'b0}}
-                                                                 : {on_next[e] || waits_next[e], deadline_next[TIME_W*e +: TIME_W]};
+                                                                 : {on_put[e] || waits_put[e], deadline_put[TIME_W*e +: TIME_W]};
         end
     endgenerate
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WALK_W), .ADDR_W(GRP_W)) u_walk (
         .clk   (clk),
-        .we    (side_we || init_we),
-        .waddr (init_we ? init_group : group),
+        .we    (side_puts || init_we),
+        .waddr (init_we ? init_group : puts_group),
         .wdata (walk_next),
         .re    (walk_reg == W_READ),
         .raddr (walk_group_reg),
@@ -641,7 +676,7 @@ module inc_retransmission #(
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
 
-    wire unused_bits = &{1'b0, gain, surplus, under_own, under_pipe, skips, again, past, due_new, due_rnr, due_once, due_more, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+    wire unused_bits = &{1'b0, rest_put, gain, surplus, under_own, under_pipe, skips, again, past, due_new, due_rnr, due_once, due_more, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
 
 endmodule
 

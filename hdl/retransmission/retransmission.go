@@ -23,6 +23,8 @@ type Retransmission struct {
 	Groups int
 	// ClockMHz: cycles of a microsecond, 1 to 4095.
 	ClockMHz int
+	// Behind: 1 if what is committed is written a cycle later, and commits are 3 cycles apart, else 0.
+	Behind int
 }
 
 // timeBits is the width of a time in microseconds: the longest wait, 655,360, takes less than half of its range.
@@ -38,6 +40,7 @@ func (p Retransmission) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.ClockMHz < 1 || p.ClockMHz > 4095, "CLOCK_MHZ must be 1 to 4095")
+	rules.Refuse(p.Behind < 0 || p.Behind > 1, "BEHIND must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -60,6 +63,7 @@ func (p Retransmission) Module() (*graph.Module, error) {
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "CLOCK_MHZ", Value: p.ClockMHz},
+			{Name: "BEHIND", Value: p.Behind},
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{

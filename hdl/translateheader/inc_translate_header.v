@@ -3,20 +3,20 @@
 // inc_translate_header: writes the header of a frame that the engine makes, from the out endpoint's record.
 //
 // Contract
-//   latency     req_valid in cycle 0, the header at the head of an empty queue in cycle 2
-//   throughput  1 header per cycle
+//   latency     req_valid in cycle 0, the header on hdr_* in cycle 2
+//   throughput  a header in 2 cycles, or two in 3 that are popped in the cycle in which they are there
 //   header      Ethernet, IPv4, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]. In place of the IP
 //               checksum are zeros: it is the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b
-//   stall       req_ready low; hdr_pop
+//   stall       req_ready low: a header stands in the register, one more waits with its record, and no third is taken; hdr_pop
 //   table       written word by word through tbl_*. The words of an endpoint that there is, but EP_CTRL and EP_LOCAL_QPN, are read through
-//               get_*: get_valid stands, with the rest, until `got`, in the next cycle, in which got_data is the word. req_ready is low
-//               meanwhile
+//               get_*: get_valid stands, with the rest, until `got`, in the next cycle, in which got_data is the word, however long headers
+//               wait. req_ready is low meanwhile, and the record of a header that waited is read again, as it is then
 //   one port    with ONE_PORT tables and offsets are in memories of one port: in a cycle in which tbl_ep_we or off_we is high req_ready
 //               is low, and get_* waits
 //   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
 //               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens.
 //               With SINGLE an endpoint has one, off_out, whatever the range and the direction
-//   reset       queue empty; the table's contents are unknown until written
+//   reset       no header; the table's contents are unknown until written
 //   not done    the ICRC and the sum's last addition; lengths are not checked
 `default_nettype none
 
@@ -38,9 +38,11 @@ module inc_translate_header #(
     parameter IN_BAND = 0,
     // 1: an endpoint has one offset, for all ranges and both directions
     parameter SINGLE  = 0,
-    // 1: the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories have
+    // 1: the last additions, of an offset and of the IP header's sum, are behind the header's register, so that the tables' memories have
     // the cycle before it to themselves
     parameter LATE    = 0,
+    // 1: the MACs' tables are block RAM, where LUTs are dearer
+    parameter BLOCK   = 0,
     // 1: tables and offsets are in memories of one port, which take half the area; a write makes requests wait
     parameter ONE_PORT = 0
 ) (
@@ -124,6 +126,9 @@ module inc_translate_header #(
         if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
             $error("inc_translate_header: ONE_PORT must be 0 or 1");
         end
+        if (BLOCK < 0 || BLOCK + ONE_PORT > 1) begin : gen_bad_block
+            $error("inc_translate_header: BLOCK must be 0 or 1, and 0 with ONE_PORT");
+        end
     endgenerate
 `endif
 
@@ -140,27 +145,34 @@ module inc_translate_header #(
                      WORD_EP_REMOTE_MAC_HI = 4'd8, WORD_EP_HEADER = 4'd9;
     // contract: end
 
+    // a request whose header is not in the register; whether what the tables show is its record
+    reg       q_valid, q_read;
+    reg       hdr_valid_reg;
     // the registers read a word in place of a request
     reg       got_reg;
     reg [3:0] got_word_reg;
-    wire      has_room;
     // the memories' only port writes
-    wire      taken = ONE_PORT != 0 && (tbl_ep_we || (IN_BAND != 0 && off_we));
-    wire      get  = get_valid && !got_reg && !taken;
-    wire      take = req_valid && req_ready;
-    wire      look = take || get;
-    assign req_ready = has_room && !get && !taken;
+    wire      taken   = ONE_PORT != 0 && (tbl_ep_we || (IN_BAND != 0 && off_we));
+    wire      get     = get_valid && !got_reg && !taken;
+    wire      again   = q_valid && !q_read;
+    wire      hdr_go  = !hdr_valid_reg || hdr_pop;
+    // there is room for a request, whether a header is popped or not: that comes late
+    wire      q_loads = !q_valid || (q_read && !hdr_valid_reg);
+    wire      take    = req_valid && req_ready;
+    wire      look    = take || get || (again && !taken);
+    assign req_ready = q_loads && !get && !taken;
     assign got       = got_reg;
 
     // ---- table ----
 
-    // the record that is read; what is written for an endpoint that no group has is not kept
+    // the record that is read, of a request that waits if the registers read another meanwhile; what is written for an endpoint that no group has is not kept
+    reg  [EI_W-1:0]    q_ei;
     wire [INDEX_W-1:0] rd_at, wr_at;
     wire               rd_there, wr_there;
     wire               we = tbl_ep_we && wr_there;
     wire               unused_there = &{1'b0, rd_there};
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
-        .ei(get ? get_index : req_ei), .index(rd_at), .present(rd_there));
+        .ei(get ? get_index : again ? q_ei : req_ei), .index(rd_at), .present(rd_there));
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
         .ei(tbl_index), .index(wr_at), .present(wr_there));
 
@@ -182,17 +194,17 @@ module inc_translate_header #(
     inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_ip (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_remote_ip));
-    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_local_mac_lo (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT), .BLOCK(BLOCK)) u_local_mac_lo (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_local_mac_lo));
-    inc_table #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_local_mac_hi (
+    inc_table #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT), .BLOCK(BLOCK)) u_local_mac_hi (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_MAC_HI_OCTETS +: W_EP_LOCAL_MAC_HI_OCTETS]),
         .re(look), .raddr(rd_at), .rdata(ep_local_mac_hi));
-    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_mac_lo (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT), .BLOCK(BLOCK)) u_remote_mac_lo (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_remote_mac_lo));
-    inc_table #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_mac_hi (
+    inc_table #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT), .BLOCK(BLOCK)) u_remote_mac_hi (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_MAC_HI_OCTETS +: W_EP_REMOTE_MAC_HI_OCTETS]),
         .re(look), .raddr(rd_at), .rdata(ep_remote_mac_hi));
@@ -200,9 +212,9 @@ module inc_translate_header #(
         .clk(clk), .we(we && tbl_word == WORD_EP_HEADER), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_header));
 
-    // ---- the request waits a cycle for its record ----
+    // ---- the request waits for its record, and until the header before it is popped ----
 
-    reg               q_valid, q_se, q_ce;
+    reg               q_se, q_ce;
     reg [7:0]         q_opcode;
     reg               is_ack, is_cnp, is_long;
     reg [1:0]         q_pad;
@@ -212,18 +224,22 @@ module inc_translate_header #(
     reg [WORDS_W-1:0] q_words;
 
     always @(posedge clk) begin
-        q_valid  <= take;
-        q_se     <= req_se;
-        q_ce     <= req_ce;
-        q_opcode <= req_opcode;
-        is_ack   <= req_opcode == 8'h11;
-        is_cnp   <= req_opcode == 8'h81;
-        is_long  <= req_opcode == 8'h11 || req_opcode == 8'h03 || req_opcode == 8'h05;
-        q_pad    <= req_pad;
-        q_psn    <= req_psn;
-        q_ext    <= req_ext;
-        q_plen   <= req_plen;
-        q_words  <= req_words;
+        q_valid  <= take || (q_valid && !(q_read && hdr_go));
+        q_read   <= !get && (q_read || take || !taken);
+        if (q_loads) begin
+            q_ei     <= req_ei;
+            q_se     <= req_se;
+            q_ce     <= req_ce;
+            q_opcode <= req_opcode;
+            is_ack   <= req_opcode == 8'h11;
+            is_cnp   <= req_opcode == 8'h81;
+            is_long  <= req_opcode == 8'h11 || req_opcode == 8'h03 || req_opcode == 8'h05;
+            q_pad    <= req_pad;
+            q_psn    <= req_psn;
+            q_ext    <= req_ext;
+            q_plen   <= req_plen;
+            q_words  <= req_words;
+        end
         if (rst) begin
             q_valid <= 1'b0;
         end
@@ -232,7 +248,7 @@ module inc_translate_header #(
     // ---- the PSN on this endpoint's wire ----
 
     wire [23:0] offset;
-    wire [23:0] early;        // what of it is added before the queue of headers
+    wire [23:0] early;        // what of it is added before the header's register
     generate
         if (IN_BAND != 0) begin : gen_in_band
             reg         q_in_band;
@@ -242,7 +258,9 @@ module inc_translate_header #(
                 .ei(off_ei), .index(off_at), .present(off_there));
             wire [23:0] q_offset;
             always @(posedge clk) begin
-                q_in_band <= req_in_band;
+                if (q_loads) begin
+                    q_in_band <= req_in_band;
+                end
             end
             assign offset = q_offset & {24{q_in_band}};
             if (SINGLE != 0) begin : gen_single
@@ -257,7 +275,9 @@ module inc_translate_header #(
                     .clk(clk), .we(off_we && off_there), .waddr({off_at, off_rng}), .wdata({off_in, off_out}),
                     .re(take), .raddr({rd_at, req_rng}), .rdata({q_in, q_out}));
                 always @(posedge clk) begin
-                    q_dir <= req_dir;
+                    if (q_loads) begin
+                        q_dir <= req_dir;
+                    end
                 end
                 assign q_offset = q_dir ? q_in : q_out;
             end
@@ -329,7 +349,7 @@ module inc_translate_header #(
 
     wire [31:0] ext = is_long ? q_ext : 32'd0;
 
-    // ---- what differs from header to header waits in a queue, first byte of the frame in the most significant place; what is the same in all of
+    // ---- what differs from header to header waits in a register, first byte of the frame in the most significant place; what is the same in all of
     // them is put between it behind that ----
 
     // MACs, ToS, TTL, addresses, UDP source port, opcode, SE, pad, whether it is a CNP and whether data, QPN, extension; total length, ID, UDP length,
@@ -342,7 +362,8 @@ module inc_translate_header #(
     wire [15:0]         head_total_len, head_ip_id, head_udp_len;
     wire [23:0]         head_psn, psn;
     wire [31:0]         sum_in, sum_out;
-    wire [ENTRY_W-1:0]  entry_in, entry;
+    wire [ENTRY_W-1:0]  entry_in;
+    reg  [ENTRY_W-1:0]  entry;
 
     assign entry_in[FIXED_W-1:0] = {
         ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, tos, ttl, ep_local_ip, ep_remote_ip, udp_src,
@@ -390,16 +411,16 @@ module inc_translate_header #(
         end
     endgenerate
 
-    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(2), .MARGIN(1)) u_headers (
-        .clk       (clk),
-        .rst       (rst),
-        .push      (q_valid),
-        .push_data (entry_in),
-        .room      (has_room),
-        .valid     (hdr_valid),
-        .data      (entry),
-        .pop       (hdr_pop)
-    );
+    assign hdr_valid = hdr_valid_reg;
+    always @(posedge clk) begin
+        if (hdr_go) begin
+            entry         <= entry_in;
+            hdr_valid_reg <= q_valid && q_read;
+        end
+        if (rst) begin
+            hdr_valid_reg <= 1'b0;
+        end
+    end
 
 endmodule
 

@@ -8,7 +8,6 @@ import (
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/hdl/stream"
 )
 
 // TranslateHeader is inc_translate_header: writes the header of a frame from the out endpoint's record. Its contract is the head of inc_translate_header.v.
@@ -31,16 +30,14 @@ type TranslateHeader struct {
 	InBand int
 	// Single: 1 if an endpoint has one offset, for all ranges and both directions, else 0.
 	Single int
-	// Late: 1 if the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories
+	// Late: 1 if the last additions, of an offset and of the IP header's sum, are behind the header's register, so that the tables' memories
 	// have the cycle before it to themselves, else 0.
 	Late int
+	// Block: 1 if the MACs' tables are block RAM, else 0; not with OnePort.
+	Block int
 	// OnePort: 1 if tables and offsets are in memories of one port, whose writes make requests wait, else 0.
 	OnePort int
 }
-
-// headerBits are what differs from header to header, of their 58 bytes: MACs, ToS, lengths, ID, TTL, addresses, UDP source port, opcode, SE, pad,
-// two bits of what it is, QPN, PSN and extension.
-const headerBits = 96 + 8 + 2*16 + 16 + 8 + 64 + 16 + 8 + 1 + 2 + 2 + 24 + 24 + 32
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p TranslateHeader) Module() (*graph.Module, error) {
@@ -52,6 +49,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	rules.Refuse(p.Single < 0 || p.Single > 1, "SINGLE must be 0 or 1")
 	rules.Refuse(p.Late < 0 || p.Late > 1, "LATE must be 0 or 1")
+	rules.Refuse(p.Block < 0 || p.Block+p.OnePort > 1, "BLOCK must be 0 or 1, and 0 with ONE_PORT")
 	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -69,10 +67,6 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: headerBits + p.PortW + 32 + 1 + p.LenW + p.WordsW + 32 + 24*p.Late*p.InBand, DepthW: 2, Margin: 1}.Module()
-	if err != nil {
-		return nil, fmt.Errorf("inc_translate_header: %w", err)
-	}
 	module := &graph.Module{
 		Name: "inc_translate_header", Block: "TranslateHeader", Source: source, Latency: "2 cycles",
 		Purpose: "writes the header of a frame from the out endpoint's record",
@@ -87,6 +81,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "IN_BAND", Value: p.InBand},
 			{Name: "SINGLE", Value: p.Single},
 			{Name: "LATE", Value: p.Late},
+			{Name: "BLOCK", Value: p.Block},
 			{Name: "ONE_PORT", Value: p.OnePort},
 		},
 		Ports: p.ports(),
@@ -95,13 +90,13 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			p.table(at.Words(), 24).At("u_remote_qpn", "table"),
 			p.table(at.Words(), 32).At("u_local_ip", "table"),
 			p.table(at.Words(), 32).At("u_remote_ip", "table"),
-			p.table(at.Words(), 32).At("u_local_mac_lo", "table"),
-			p.table(at.Words(), 16).At("u_local_mac_hi", "table"),
-			p.table(at.Words(), 32).At("u_remote_mac_lo", "table"),
-			p.table(at.Words(), 16).At("u_remote_mac_hi", "table"),
+			p.mac(at.Words(), 32).At("u_local_mac_lo", "table"),
+			p.mac(at.Words(), 16).At("u_local_mac_hi", "table"),
+			p.mac(at.Words(), 32).At("u_remote_mac_lo", "table"),
+			p.mac(at.Words(), 16).At("u_remote_mac_hi", "table"),
 			p.table(at.Words(), 32).At("u_header", "table"),
 		},
-		Submodules: []*graph.Module{memory, fifo, index},
+		Submodules: []*graph.Module{memory, index},
 	}
 	switch {
 	case p.InBand == 0:
@@ -116,6 +111,13 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 // table is one of its tables.
 func (p TranslateHeader) table(words, bits int) ram.Table {
 	return ram.Table{Words: words, Bits: bits, AddrW: leaf.IndexBits(words), OnePort: p.OnePort}
+}
+
+// mac is one that holds a part of a MAC.
+func (p TranslateHeader) mac(words, bits int) ram.Table {
+	t := p.table(words, bits)
+	t.Block = p.Block
+	return t
 }
 
 // ports are those of the Verilog: requests in, headers out, the tables to be written.

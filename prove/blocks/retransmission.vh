@@ -7,8 +7,11 @@ always @* if (!f_past) assume (rst); else assume (!rst);
 wire [GRP_W-1:0] f_g  = f_i >> EP_W;
 wire [EP_W-1:0]  f_ep = f_i[EP_W-1:0];
 always @* assume (f_ep < MASK_W && f_g < GROUPS);
-wire [SIDE_W-1:0] f_side;        // the group's word
-wire [50:0]       f_own;         // the endpoint's
+// the group's word and the endpoint's: what is in the memories, and what was committed and is written in this cycle
+wire [SIDE_W-1:0] f_side_kept;
+wire [50:0]       f_own_kept;
+wire [SIDE_W-1:0] f_side = BEHIND != 0 && side_we_reg && put_group == f_g ? side_put_reg : f_side_kept;
+wire [50:0]       f_own  = BEHIND != 0 && own_we_reg && put_ei_reg == f_i ? own_put_reg : f_own_kept;
 
 wire [1:0]               f_stands;
 wire [MASK_W-1:0]        f_failed, f_lag, f_waits, f_on;
@@ -192,11 +195,12 @@ end
 // An action that act_soon announces is there within four cycles. A start is clean after so many cycles in which no action is kept waiting, whatever
 // is in the queue and in the timers.
 localparam          F_TURN = 4, F_CLEAN = (2 + F_TURN) * QUEUE + 2;
-wire                f_kept  = act_valid && !act_done;
 wire [QUEUE_W-1:0]  f_count = tail_reg - done_reg, f_behind = behind_reg - done_reg, f_shown = head_reg - done_reg, f_in_ram = tail_reg - head_reg;
 reg  [2:0]          f_soon;
 reg  [9:0]          f_wait;
 reg                 f_committed;
+// in the cycle behind a commit a start waits for what is written
+wire                f_kept  = (act_valid && !act_done) || (BEHIND != 0 && f_committed);
 always @(posedge clk) begin
     f_soon      <= rst || act_valid || !act_soon ? 3'd0 : f_soon + 3'd1;
     f_wait      <= rst || !init_valid || init_clean ? 10'd0 : f_kept ? f_wait : f_wait + 10'd1;

@@ -160,6 +160,9 @@ type Derived struct {
 	// a payload has no more words, in what is read like flip-flops and is distributed memory. The last copy makes room word by word for the next payload.
 	ReplayWords int  `json:"replay_words"`
 	ReplayFlops bool `json:"replay_flops"`
+	// BlockTables: tables that are read once a header, and not late in their cycle, are block RAM: on an FPGA with a wide bus, which has few LUTs to
+	// give to memory and, for its payload, many block RAMs.
+	BlockTables bool `json:"block_tables"`
 	// ReplayAddrBits is log2(ReplayWords).
 	ReplayAddrBits int `json:"replay_addr_bits"`
 	// FramesApart: a frame is decided in 3 cycles, not in 2: on a bus so narrow no frame has fewer beats than that.
@@ -283,6 +286,7 @@ func (p Params) Derived() Derived {
 		ReplayWords:    replay.words,
 		ReplayAddrBits: clog2(replay.words),
 		ReplayFlops:    replay.flops,
+		BlockTables:    p.wideFPGA(),
 		HeaderEntries:  headerEntries,
 		HeaderAddrBits: clog2(headerEntries),
 	}

@@ -18,7 +18,7 @@ type queue struct {
 func (p Params) replay() queue {
 	words := p.MTUBytes / p.BusBytes
 	replay := p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
-	if p.Technology == FPGA && p.BusBytes >= wideBus && p.Memory == MemoryAuto && !p.ECCAll && words <= distributed {
+	if p.wideFPGA() && !p.ECCAll && words <= distributed {
 		return queue{min(replay.words, distributed), true}
 	}
 	return replay
@@ -26,6 +26,11 @@ func (p Params) replay() queue {
 
 // distributed is how many words an FPGA keeps without block RAM (inc_ram_1r1w). wideBus is from how many bytes on that counts.
 const distributed, wideBus = 64, 64
+
+// wideFPGA tells whether the engine is for an FPGA, its bus wide, and which memory is built of what left to us.
+func (p Params) wideFPGA() bool {
+	return p.Technology == FPGA && p.BusBytes >= wideBus && p.Memory == MemoryAuto
+}
 
 // smaller is a queue of so many words in a memory, or of that few in flip-flops, if those take less.
 func (p Params) smaller(deep, few, bits int) queue {
