@@ -542,14 +542,13 @@ module inc_retransmission #(
     // ---- a start waits until those who stood in the queue are gone ----
 
     reg               fence_reg;
-    reg               clean_reg;
+    reg               clean_reg;            // a start writes many tables, so it goes by a register
     reg [QUEUE_W-1:0] behind_reg;           // the last of those stands before here
-    wire              clean = clean_reg || done_reg == behind_reg;
 
-    assign init_clean = fence_reg && clean && !(BEHIND != 0 && (side_we_reg || own_we_reg));
+    assign init_clean = fence_reg && clean_reg && !(BEHIND != 0 && (side_we_reg || own_we_reg));
 
     always @(posedge clk) begin
-        clean_reg <= fence_reg && clean;
+        clean_reg <= fence_reg && (clean_reg || done_reg == behind_reg);
         if (!fence_reg) begin
             fence_reg  <= init_valid && !late_reg && !joins;
             behind_reg <= tail_reg;

@@ -606,7 +606,7 @@ func TestRandom(t *testing.T) {
 	for _, p := range []retransmission.Retransmission{single(), several(), behind(single()), behind(several())} {
 		lib := rig.Lib(t, p)
 		met := map[string]int{}
-		for seed := range uint64(6) {
+		for seed := range uint64(8) {
 			b := newBench(t, lib, p, seed)
 			b.met, b.again = met, true
 			b.timeout = 5

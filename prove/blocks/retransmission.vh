@@ -194,7 +194,7 @@ end
 `ifdef PROVE_C
 // An action that act_soon announces is there within four cycles. A start is clean after so many cycles in which no action is kept waiting, whatever
 // is in the queue and in the timers.
-localparam          F_TURN = 4, F_CLEAN = (2 + F_TURN) * QUEUE + 2;
+localparam          F_TURN = 4, F_CLEAN = (2 + F_TURN) * QUEUE + 3;
 wire [QUEUE_W-1:0]  f_count = tail_reg - done_reg, f_behind = behind_reg - done_reg, f_shown = head_reg - done_reg, f_in_ram = tail_reg - head_reg;
 reg  [2:0]          f_soon;
 reg  [9:0]          f_wait;
@@ -223,9 +223,10 @@ always @* if (f_past) begin
     assert (!f_committed || !(f_open && f_aged));
     if (!act_valid && act_soon) assert (f_soon <= (shown_reg ? 3'd2 : f_count != {QUEUE_W{1'b0}} ? 3'd1 : 3'd0));
     if (init_valid && !fence_reg) assert (f_wait <= {f_count, f_committed});
-    if (fence_reg && !clean) begin
-        assert (init_valid && f_behind <= f_count && f_behind != {QUEUE_W{1'b0}});
-        assert (f_wait + f_left + F_TURN * (f_behind - {{(QUEUE_W-1){1'b0}}, 1'b1}) <= F_CLEAN);
+    if (fence_reg && !clean_reg) begin
+        assert (init_valid && f_behind <= f_count);
+        if (f_behind != {QUEUE_W{1'b0}}) assert (f_wait + f_left + F_TURN * (f_behind - {{(QUEUE_W-1){1'b0}}, 1'b1}) < F_CLEAN);
+        else assert (f_wait <= F_CLEAN);
     end
 end
 `endif
