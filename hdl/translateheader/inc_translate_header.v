@@ -167,12 +167,15 @@ module inc_translate_header #(
 
     // the record that is read, of a request that waits if the registers read another meanwhile; what is written for an endpoint that no group has is not kept
     reg  [EI_W-1:0]    q_ei;
-    wire [INDEX_W-1:0] rd_at, wr_at;
-    wire               rd_there, wr_there;
+    wire [INDEX_W-1:0] rd_at, req_at, wr_at;
+    wire               rd_there, req_there, wr_there;
     wire               we = tbl_ep_we && wr_there;
-    wire               unused_there = &{1'b0, rd_there};
+    wire               unused_there = &{1'b0, rd_there, req_there};
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
         .ei(get ? get_index : again ? q_ei : req_ei), .index(rd_at), .present(rd_there));
+    // of what is read for requests alone
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_req_index (
+        .ei(req_ei), .index(req_at), .present(req_there));
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
         .ei(tbl_index), .index(wr_at), .present(wr_there));
 
@@ -183,7 +186,7 @@ module inc_translate_header #(
 
     inc_table #(.WORDS(RECORDS), .BITS(PORT_W), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_port (
         .clk(clk), .we(we && tbl_word == WORD_EP_CTRL), .waddr(wr_at), .wdata(tbl_data[F_EP_CTRL_PORT +: PORT_W]),
-        .re(take), .raddr(rd_at), .rdata(ep_port));
+        .re(take), .raddr(req_at), .rdata(ep_port));
     inc_table #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_qpn (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_QPN_QPN +: W_EP_REMOTE_QPN_QPN]),
@@ -266,14 +269,14 @@ module inc_translate_header #(
             if (SINGLE != 0) begin : gen_single
                 inc_table #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_offsets (
                     .clk(clk), .we(off_we && off_there), .waddr(off_at), .wdata(off_out),
-                    .re(take), .raddr(rd_at), .rdata(q_offset));
+                    .re(take), .raddr(req_at), .rdata(q_offset));
                 wire unused_range = &{1'b0, off_rng, off_in, req_rng, req_dir};
             end else begin : gen_ranges
                 wire [23:0] q_in, q_out;
                 reg         q_dir;
                 inc_table #(.WORDS(4 * RECORDS), .BITS(48), .ADDR_W(INDEX_W + 2), .ONE_PORT(ONE_PORT)) u_offsets (
                     .clk(clk), .we(off_we && off_there), .waddr({off_at, off_rng}), .wdata({off_in, off_out}),
-                    .re(take), .raddr({rd_at, req_rng}), .rdata({q_in, q_out}));
+                    .re(take), .raddr({req_at, req_rng}), .rdata({q_in, q_out}));
                 always @(posedge clk) begin
                     if (q_loads) begin
                         q_dir <= req_dir;
