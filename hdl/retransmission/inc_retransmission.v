@@ -10,7 +10,7 @@
 //               cm_* no earlier than cycle 2
 //   throughput  a read and a commit in 2 cycles
 //   commit      cm_ack to cm_more say what will be committed, cm_we that it is: what follows is ready for that. With BEHIND it is written in
-//               the cycle behind that, for which a start waits: so now and then commits are 3 cycles apart
+//               the cycle behind that, or one later if a start has that one: there is one for it behind a commit without an rt_rd in its cycle
 //   keeps up    an out endpoint that does not lag has sent all that its pipe has (sendNext = S, maxSent = S - 1), and neither waits nor has failed
 //   queue       pipes and endpoints that want to send stand in it once, and go to its end after a packet; who no longer wants to is found
 //               out when it is its turn
@@ -209,8 +209,10 @@ module inc_retransmission #(
     wire [50:0]               own_read;
     wire [50:0]               own_next = {own_stands_next, backoff_next, max_sent_next, send_next_next};
 
-    // what was committed last: written now, with BEHIND, and what is read while it is written
+    // what was committed last: written now, with BEHIND, and what is read while it is written. A start may keep it waiting for one cycle, if no
+    // commit can come in the next: what waits would be lost then to a read in the cycle of that commit.
     reg                       side_we_reg, own_we_reg;
+    reg                       kept_reg;             // a read was in the cycle of that commit, or a start in the one behind
     reg  [SIDE_W-1:0]         side_put_reg;
     reg  [50:0]               own_put_reg;
     wire                      side_puts = BEHIND != 0 ? side_we_reg : side_we;
@@ -218,8 +220,9 @@ module inc_retransmission #(
     wire [GRP_W-1:0]          puts_group = BEHIND != 0 ? put_group : group;
 
     always @(posedge clk) begin
-        side_we_reg <= side_we;
-        own_we_reg  <= own_we;
+        side_we_reg <= side_we || (side_we_reg && init_we);
+        own_we_reg  <= own_we || (own_we_reg && init_we);
+        kept_reg    <= rt_rd || init_we;
         if (side_we) begin
             side_put_reg <= side_next;
         end
@@ -545,7 +548,7 @@ module inc_retransmission #(
     reg               clean_reg;            // a start writes many tables, so it goes by a register
     reg [QUEUE_W-1:0] behind_reg;           // the last of those stands before here
 
-    assign init_clean = fence_reg && clean_reg && !(BEHIND != 0 && (side_we_reg || own_we_reg));
+    assign init_clean = fence_reg && clean_reg && !(BEHIND != 0 && (side_we_reg || own_we_reg) && kept_reg);
 
     always @(posedge clk) begin
         clean_reg <= fence_reg && (clean_reg || done_reg == behind_reg);

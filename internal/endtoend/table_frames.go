@@ -73,8 +73,6 @@ func controlFaults() []Fault {
 			At: "turn ? (k == 0 ?", Old: "step_reg", New: "{COUNTERS{1'b0}}"},
 		{Name: "a counter counts no more than one step a turn", File: fileCounters,
 			Old: "carry & few_reg[k*COUNTERS +: COUNTERS]", New: "{COUNTERS{1'b0}}"},
-		{Name: "a register is read in place of a header", File: fileTranslate,
-			At: "assign req_ready =", Old: "q_loads && !get", New: "q_loads"},
 		{Name: "an endpoint's register reads the last header's endpoint", File: fileTranslate,
 			Old: "get ? get_index : again ? q_ei : req_ei", New: "again ? q_ei : req_ei"},
 		{Name: "a header that waits gets the record that the registers asked for", File: fileTranslate,
