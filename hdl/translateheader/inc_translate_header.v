@@ -4,7 +4,8 @@
 //
 // Contract
 //   latency     req_valid in cycle 0, the header on hdr_* in cycle 2
-//   throughput  a header in 2 cycles, or two in 3 that are popped in the cycle in which they are there
+//   throughput  a header in 2 cycles, or two in 3 that are popped in the cycle in which they are there; with ONE_BEAT, and
+//               hdr_pop in the path to req_ready, a header per cycle
 //   header      Ethernet, IPv4, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]. In place of the IP
 //               checksum are zeros: it is the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b
 //   stall       req_ready low: a header stands in the register, one more waits with its record, and no third is taken; hdr_pop
@@ -43,6 +44,8 @@ module inc_translate_header #(
     parameter LATE    = 0,
     // 1: the MACs' tables are block RAM, where LUTs are dearer
     parameter BLOCK   = 0,
+    // 1: frames may be of one beat, so that a header is popped in each cycle
+    parameter ONE_BEAT = 0,
     // 1: tables and offsets are in memories of one port, which take half the area; a write makes requests wait
     parameter ONE_PORT = 0
 ) (
@@ -126,6 +129,9 @@ module inc_translate_header #(
         if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
             $error("inc_translate_header: ONE_PORT must be 0 or 1");
         end
+        if (ONE_BEAT < 0 || ONE_BEAT > 1) begin : gen_bad_one_beat
+            $error("inc_translate_header: ONE_BEAT must be 0 or 1");
+        end
         if (BLOCK < 0 || BLOCK + ONE_PORT > 1) begin : gen_bad_block
             $error("inc_translate_header: BLOCK must be 0 or 1, and 0 with ONE_PORT");
         end
@@ -156,8 +162,8 @@ module inc_translate_header #(
     wire      get     = get_valid && !got_reg && !taken;
     wire      again   = q_valid && !q_read;
     wire      hdr_go  = !hdr_valid_reg || hdr_pop;
-    // there is room for a request, whether a header is popped or not: that comes late
-    wire      q_loads = !q_valid || (q_read && !hdr_valid_reg);
+    // there is room for a request, whether a header is popped or not: that comes late, and counts where frames may be of one beat alone
+    wire      q_loads = !q_valid || (q_read && (ONE_BEAT != 0 ? hdr_go : !hdr_valid_reg));
     wire      take    = req_valid && req_ready;
     wire      look    = take || get || (again && !taken);
     assign req_ready = q_loads && !get && !taken;

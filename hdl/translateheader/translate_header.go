@@ -35,6 +35,8 @@ type TranslateHeader struct {
 	Late int
 	// Block: 1 if the MACs' tables are block RAM, else 0; not with OnePort.
 	Block int
+	// OneBeat: 1 if frames may be of one beat, so that a header is popped in each cycle, else 0.
+	OneBeat int
 	// OnePort: 1 if tables and offsets are in memories of one port, whose writes make requests wait, else 0.
 	OnePort int
 }
@@ -49,6 +51,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	rules.Refuse(p.Single < 0 || p.Single > 1, "SINGLE must be 0 or 1")
 	rules.Refuse(p.Late < 0 || p.Late > 1, "LATE must be 0 or 1")
+	rules.Refuse(p.OneBeat < 0 || p.OneBeat > 1, "ONE_BEAT must be 0 or 1")
 	rules.Refuse(p.Block < 0 || p.Block+p.OnePort > 1, "BLOCK must be 0 or 1, and 0 with ONE_PORT")
 	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
@@ -82,6 +85,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "SINGLE", Value: p.Single},
 			{Name: "LATE", Value: p.Late},
 			{Name: "BLOCK", Value: p.Block},
+			{Name: "ONE_BEAT", Value: p.OneBeat},
 			{Name: "ONE_PORT", Value: p.OnePort},
 		},
 		Ports: p.ports(),

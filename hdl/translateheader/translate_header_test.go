@@ -32,6 +32,12 @@ func block(p translateheader.TranslateHeader) translateheader.TranslateHeader {
 	return p
 }
 
+// oneBeat has a header popped in each cycle.
+func oneBeat(p translateheader.TranslateHeader) translateheader.TranslateHeader {
+	p.OneBeat = 1
+	return p
+}
+
 // late adds behind the register.
 func late() translateheader.TranslateHeader {
 	p := mini()
@@ -319,7 +325,7 @@ func (b *bench) cycle() {
 }
 
 // waits follows the header that waits for the register, if there is one: when the registers get a word it has to read its record again, unless it
-// goes on in that cycle. Offsets are read once.
+// goes on in that cycle. Offsets and the port are read once.
 func (b *bench) waits(pops, gets, taken bool) {
 	headers := len(b.want) - len(b.got)
 	if b.Is("hdr_valid") {
@@ -333,9 +339,10 @@ func (b *bench) waits(pops, gets, taken bool) {
 		b.lost = false
 		b.again++
 		q := b.requests[b.next-1]
-		psn := b.want[len(b.want)-1].bytes[51:54]
+		was := b.want[len(b.want)-1]
 		h := want(b.table[q.ei], q, b.ipID, offset{})
-		copy(h.bytes[51:54], psn)
+		h.port = was.port
+		copy(h.bytes[51:54], was.bytes[51:54])
 		b.want[len(b.want)-1] = h
 	}
 }
@@ -384,7 +391,7 @@ func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]translateheader.TranslateHeader{
 		"in-band": mini(), "fixed": fixed(), "late": late(), "late, fixed": lateFixed(), "three groups": three(), "one group": alone(),
-		"block RAM": block(mini()), "one port": onePort(late()), "one port, fixed": onePort(lateFixed()), "one offset": single(mini()), "one offset, one port": single(onePort(late())),
+		"block RAM": block(mini()), "one beat": oneBeat(block(mini())), "one beat, late": oneBeat(onePort(late())), "one port": onePort(late()), "one port, fixed": onePort(lateFixed()), "one offset": single(mini()), "one offset, one port": single(onePort(late())),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -480,6 +487,15 @@ func TestTiming(t *testing.T) {
 	b.run(t)
 	require.Equal(t, b.askedAt[0]+2, b.gotAt[0])
 	require.Equal(t, uint64(19*3+1), b.gotAt[39]-b.gotAt[0], "two in 3 cycles")
+
+	// one a cycle
+	b = newBench(t, rig.Lib(t, oneBeat(mini())), oneBeat(mini()), 3)
+	for range 40 {
+		b.requests = append(b.requests, b.some())
+	}
+	b.run(t)
+	require.Equal(t, b.askedAt[0]+2, b.gotAt[0])
+	require.Equal(t, uint64(39), b.gotAt[39]-b.gotAt[0], "bubbles")
 
 	// one in 2 cycles
 	b, odd := newBench(t, lib, mini(), 3), false
