@@ -284,6 +284,9 @@ func (b *bench) cycle() {
 	}
 	b.SetBool("get_valid", b.looking)
 	b.Settle()
+	pops := b.Is("hdr_valid") && b.pop()
+	b.SetBool("hdr_pop", pops)
+	b.Settle() // with ONE_BEAT req_ready follows hdr_pop
 	gets := b.looking && !b.given && !(b.p.OnePort != 0 && changes)
 	word := b.table[b.at][b.nth] & mask(b.nth)
 	require.False(b.t, gets && b.Is("req_ready"), "a request and the registers at once")
@@ -291,7 +294,6 @@ func (b *bench) cycle() {
 		require.False(b.t, b.Is("req_ready"), "a request and a write at once")
 		b.waited++
 	}
-	pops := b.Is("hdr_valid") && b.pop()
 	b.waits(pops, gets, b.p.OnePort != 0 && changes)
 	if asks && b.Is("req_ready") { // a record that is written in this cycle is the old one
 		q := b.requests[b.next]
@@ -299,7 +301,6 @@ func (b *bench) cycle() {
 		b.askedAt = append(b.askedAt, b.Now()+1)
 		b.next++
 	}
-	b.SetBool("hdr_pop", pops)
 	b.Clock()
 	keep()
 	require.Equal(b.t, b.given, b.Is("got"))
