@@ -237,6 +237,9 @@ func (p Params) CyclesPerBeat() int {
 // shortestFrame is how many bytes a frame of Ethernet's has at least, without its FCS.
 const shortestFrame = 60
 
+// OneBeatFrames tells whether a frame may be of one beat.
+func (p Params) OneBeatFrames() bool { return p.BusBytes >= shortestFrame }
+
 // FramePace is in how many cycles a frame is decided when several wait: 2, or 3 where none has fewer beats, as that leaves a cycle in which no frame moves (docs/engine.md 9).
 // A bypassed frame takes one cycle less.
 func (p Params) FramePace() int {

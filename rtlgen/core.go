@@ -160,7 +160,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: offsets,
-		Single: leaf.Bit(p.Mode == 1 && !p.InBand && p.NoReleases), Late: asic, OnePort: asic, Block: leaf.Bit(d.BlockTables), OneBeat: leaf.Bit(p.BusBytes >= 64)})
+		Single: leaf.Bit(p.Mode == 1 && !p.InBand && p.NoReleases), Late: asic, OnePort: asic, Block: leaf.Bit(d.BlockTables), OneBeat: leaf.Bit(d.OneBeatFrames)})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})

@@ -167,6 +167,8 @@ type Derived struct {
 	ReplayAddrBits int `json:"replay_addr_bits"`
 	// FramesApart: a frame is decided in 3 cycles, not in 2: on a bus so narrow no frame has fewer beats than that.
 	FramesApart bool `json:"frames_apart"`
+	// OneBeatFrames: a frame may be of one beat, so that TranslateHeader has to make a header a cycle.
+	OneBeatFrames bool `json:"one_beat_frames"`
 	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
@@ -221,6 +223,7 @@ func (p Params) Derived() Derived {
 		LaneBits:       LaneBits,
 		AdderStages:    stages,
 		FramesApart:    c.FramePace() > 2,
+		OneBeatFrames:  c.OneBeatFrames(),
 		DecisionStages: p.decisionStages(),
 		DTypeMask:      int(c.DTypeMask()),
 		OpMask:         int(c.OpMask()),
