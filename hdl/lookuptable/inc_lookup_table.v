@@ -206,12 +206,14 @@ module inc_lookup_table #(
     wire             holds = waited_reg == 4'd15 || put_reg;
     wire             look  = seek_valid || get;
 
-    wire [EI_W-1:0]  ei = seek_valid ? seek_qpn[EI_W-1:0] : get_index;
+    // What headers alone read is read by the header's own index: a shorter way than by the one that the registers share.
+    wire [EI_W-1:0]  seek_ei = seek_qpn[EI_W-1:0];
+    wire [EI_W-1:0]  ei      = seek_valid ? seek_ei : get_index;
     wire [GRP_W-1:0] group;
     wire [GRP_W-1:0] tbl_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
-            assign group     = ei[EI_W-1:EP_W];
+            assign group     = seek_ei[EI_W-1:EP_W];
             assign tbl_group = tbl_index[GRP_W-1:0];
         end else begin : gen_one_group
             assign group     = 1'b0;
@@ -222,13 +224,15 @@ module inc_lookup_table #(
     // ---- tables ----
 
     // what is written for an endpoint that no group has is not kept
-    wire [INDEX_W-1:0] rd_at, wr_at;
-    wire               rd_there, wr_there;
+    wire [INDEX_W-1:0] rd_at, seek_at, wr_at;
+    wire               rd_there, seek_there, wr_there;
     wire               ep_we  = tbl_ep_we && !tbl_waits && wr_there;
     wire               grp_we = tbl_grp_we && !tbl_waits;
     assign tbl_waits = ONE_PORT != 0 && seek_valid;
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
         .ei(ei), .index(rd_at), .present(rd_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_seek_index (
+        .ei(seek_ei), .index(seek_at), .present(seek_there));
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
         .ei(tbl_index), .index(wr_at), .present(wr_there));
 
@@ -257,10 +261,10 @@ module inc_lookup_table #(
         .re(look), .raddr(rd_at), .rdata(ep_local_qpn));
     inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_local_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
-        .re(seek_valid), .raddr(rd_at), .rdata(ep_local_ip));
+        .re(seek_valid), .raddr(seek_at), .rdata(ep_local_ip));
     inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_ep_remote_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
-        .re(seek_valid), .raddr(rd_at), .rdata(ep_remote_ip));
+        .re(seek_valid), .raddr(seek_at), .rdata(ep_remote_ip));
 
     inc_table #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W), .ONE_PORT(ONE_PORT)) u_grp_slots (
         .clk(clk), .we(grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
@@ -302,9 +306,9 @@ module inc_lookup_table #(
 
     reg              there_reg;     // there is such an endpoint
     always @(posedge clk) begin
-        there_reg <= rd_there;
+        there_reg <= seek_there;
     end
-    wire unused_seek = &{1'b0, seek_qpn};
+    wire unused_seek = &{1'b0, seek_qpn, rd_there};
 
     // ---- decide ----
 

@@ -160,7 +160,7 @@ module inc_parser #(
     reg [PORT_W-1:0]   r_port;
     reg [8*BYTES-1:0]  r_data;
     reg [BYTES-1:0]    r_keep;
-    reg                r_before, r_header;   // the beat is one before the header's last; is that one
+    reg                r_header;             // the beat is the header's last, or the frame's before that one
     reg                r_in_a;               // is not before the one in which a payload without an immediate begins
     reg                r_past_a;             // is behind that one
     reg [MOST_W-1:0]   most_reg;     // beats of the frame that came; stays at MOST
@@ -192,6 +192,7 @@ module inc_parser #(
         own_reg    <= own && !take_last;
         ended_reg  <= {ended_reg[1:0], take_last};
         r_valid    <= take;
+        r_header   <= take && (next_count == HEADER_BEATS || (s_axis_tlast && next_count < HEADER_BEATS));
         // Nobody looks at them without r_valid, so they need not hold.
         r_data    <= s_axis_tdata;
         r_keep    <= s_axis_tkeep;
@@ -200,8 +201,6 @@ module inc_parser #(
             r_last   <= s_axis_tlast;
             r_err    <= s_axis_tuser[0];
             r_port   <= s_axis_tuser[PORT_W:1];
-            r_before <= next_count < HEADER_BEATS;
-            r_header <= next_count == HEADER_BEATS;
             r_in_a   <= next_count > PAY_BEAT_A;
             r_past_a <= next_count > PAY_BEAT_A + 5'd1;
             if (next_idx == OPCODE_BEAT) begin
@@ -221,6 +220,7 @@ module inc_parser #(
             own_reg    <= 1'b0;
             ended_reg  <= 3'd0;
             r_valid    <= 1'b0;
+            r_header   <= 1'b0;
             r_imm      <= 1'b0;
             next_idx   <= 4'd0;
             most_reg   <= {MOST_W{1'b0}};
@@ -292,8 +292,6 @@ module inc_parser #(
     wire [17:0]        words_wide = (udp_len + (BEAT_BYTES - 18'd1) - send_off) >> LANE_W;
     wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
 
-    wire at_header = r_valid && (r_header || (r_last && r_before));
-
     // the frame ends before byte 54; the beat with byte 53 is the one in which a payload without an immediate begins
     wire short_frame = r_last && (!r_in_a || (!r_past_a && !r_keep[53%BYTES]));
 
@@ -336,13 +334,13 @@ module inc_parser #(
     wire [31:0] ip_sum_8 = two_of(ip_sums[47:32], ip_sums[31:16], ip_sums[15:0]);
     wire        sum_ok   = ip_sum_8[31:16] == ~ip_sum_8[15:0] || ip_sum_8 == 32'hFFFF_FFFF;
 
-    assign seek_valid = at_header;
+    assign seek_valid = r_header;
     assign seek_qpn   = {h[8*47 +: 8], h[8*48 +: 8], h[8*49 +: 8]};
     assign seek_root  = {h[8*54], h[8*55+4 +: 4]};
 
     always @(posedge clk) begin
-        hdr_valid <= at_header;
-        if (at_header) begin
+        hdr_valid <= r_header;
+        if (r_header) begin
             hdr_port     <= r_port;
             hdr_rocev2   <= !short_frame
                             && f_ethertype == 16'h0800 && f_ver_ihl == 8'h45 && f_protocol == 8'd17
