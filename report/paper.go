@@ -57,7 +57,7 @@ func references() []reference {
 		plain("throughput", "beats_per_cycle", "accepted input beats a cycle", "", 0.999, true),
 		plain("isolation", "chaos_over_bound", "a group's time beside one under chaos over its own and that of the other's frames", "", 1, false),
 		plain("isolation", "counters_moved", "its NICs' counters that differ from those of a run alone", "", 0, false),
-		plain("sim", "go_over_cpp", "time per cycle of the Go harness over a raw C++ loop", "", 1.25, false),
+		plain("sim", "go_over_cpp", "time per cycle of the Go harness over a raw C++ loop", "", 1.15, false),
 		plain("sim", "cycles_per_s", "simulated cycles a second", "1/s", 0, true),
 		plain("sim", "frames_per_s", "simulated frames a second", "1/s", 0, true),
 	}
