@@ -246,6 +246,21 @@ func (d *RTL) onAct() {
 	}
 }
 
+// Acts returns what the engines decided since the last call. Mode I's registers answer a write in the cycle after it took effect, as the answer
+// comes through inc_message_csr. So what is decided in the cycle of the answer comes behind the write: it is returned from the next cycle on.
+func (d *RTL) Acts() []Act {
+	if d.man.Params.Mode != 1 {
+		return d.ends.Acts()
+	}
+	n := len(d.acts)
+	for n > 0 && d.acts[n-1].At == d.Now() {
+		n--
+	}
+	known := d.acts[:n:n]
+	d.acts = slices.Clone(d.acts[n:])
+	return known
+}
+
 func (d *RTL) accept(i int) {
 	f := d.queued[i][0]
 	d.queued[i] = d.queued[i][1:]
