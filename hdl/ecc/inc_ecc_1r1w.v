@@ -27,6 +27,7 @@ module inc_ecc_1r1w #(
     // what a lost word is, as in inc_ecc_out
     parameter KIND   = 0,
     // as of inc_ram_1r1w
+    parameter STYLE  = 0,
     parameter APART  = 0
 ) (
     input  wire              clk,
@@ -80,7 +81,7 @@ module inc_ecc_1r1w #(
         .code (encoded)
     );
 
-    inc_ram_1r1w #(.WORDS(WORDS), .BITS(CODE), .ADDR_W(ADDR_W), .APART(APART)) u_ram (
+    inc_ram_1r1w #(.WORDS(WORDS), .BITS(CODE), .ADDR_W(ADDR_W), .STYLE(STYLE), .APART(APART)) u_ram (
         .clk   (clk),
         .we    (we || clears),
         .waddr (clears ? place[ADDR_W-1:0] : waddr),

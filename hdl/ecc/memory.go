@@ -68,8 +68,8 @@ type Memory struct {
 	// Words: number of words, at least 2. Bits of a word, without check bits, at least 1. AddrW: bits of an address, at most 16.
 	Words, Bits, AddrW int
 	Kind               Kind
-	// Apart as of ram.RAM; inc_ecc_1r1w alone has it.
-	Apart int
+	// Style and Apart as of ram.RAM; inc_ecc_1r1w alone has them.
+	Style, Apart int
 }
 
 // protected are the memories with check bits, by the name of the one inside.
@@ -77,15 +77,15 @@ func protected() map[string]string {
 	return map[string]string{"inc_ram_1r1w": "inc_ecc_1r1w", "inc_ram_1rw": "inc_ecc_1rw"}
 }
 
-// inside describes the memory of that name without check bits, as wide as what is stored.
-func inside(name string, words, stored, addrW, apart int) (*graph.Module, error) {
+// inside describes the memory of that name without check bits, which has of what is asked for what it knows.
+func inside(name string, of ram.RAM) (*graph.Module, error) {
 	switch name {
 	case "inc_ram_1rw":
-		return ram.OnePort{Words: words, Bits: stored, AddrW: addrW}.Module()
+		return ram.OnePort{Words: of.Words, Bits: of.Bits, AddrW: of.AddrW}.Module()
 	case "inc_ram_2c":
-		return ram.TwoClocks{Words: words, Bits: stored, AddrW: addrW}.Module()
+		return ram.TwoClocks{Words: of.Words, Bits: of.Bits, AddrW: of.AddrW}.Module()
 	default:
-		return ram.RAM{Words: words, Bits: stored, AddrW: addrW, Apart: apart}.Module()
+		return of.Module()
 	}
 }
 
@@ -102,7 +102,7 @@ func (p Memory) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	memory, err := inside(p.In, p.Words, p.Kind.Stored(p.Bits), p.AddrW, p.Apart)
+	memory, err := inside(p.In, ram.RAM{Words: p.Words, Bits: p.Kind.Stored(p.Bits), AddrW: p.AddrW, Style: p.Style, Apart: p.Apart})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -118,7 +118,7 @@ func (p Memory) Module() (*graph.Module, error) {
 		Submodules: []*graph.Module{memory},
 	}
 	if p.In == "inc_ram_1r1w" {
-		m.Params = append(m.Params, graph.Param{Name: "APART", Value: p.Apart})
+		m.Params = append(m.Params, graph.Param{Name: "STYLE", Value: p.Style}, graph.Param{Name: "APART", Value: p.Apart})
 	}
 	for _, port := range memory.Ports {
 		switch port.Name {

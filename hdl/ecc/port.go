@@ -7,6 +7,7 @@ import (
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
 	"incforge/hdl/page"
 	"incforge/hdl/thread"
 )
@@ -31,7 +32,7 @@ func (p PortMemory) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("there is no memory of a port's queue with check bits for %q", p.In)
 	}
 	stored := Beat.Stored(p.Bits + 1)
-	memory, err := inside(p.In, p.Words, stored, p.AddrW, 0)
+	memory, err := inside(p.In, ram.RAM{Words: p.Words, Bits: stored, AddrW: p.AddrW})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -42,6 +42,8 @@ func Protect(m *graph.Module) (*graph.Module, error) {
 					p.Bits = param.Value
 				case "ADDR_W":
 					p.AddrW = param.Value
+				case "STYLE":
+					p.Style = param.Value
 				case "APART":
 					p.Apart = param.Value
 				}

@@ -58,6 +58,7 @@ type RTL struct {
 	sent       []int        // how many of each queue the source has sent
 	kept       []int        // of ports with queues: how many of those sent are known not to have been dropped
 	moved      uint64
+	answered   uint64   // the cycle in which a write was answered last
 	hits       []uint64 // of a model that counts them, when it was closed
 	err        error
 }
@@ -246,19 +247,35 @@ func (d *RTL) onAct() {
 	}
 }
 
-// Acts returns what the engines decided since the last call. Mode I's registers answer a write in the cycle after it took effect, as the answer
-// comes through inc_message_csr. So what is decided in the cycle of the answer comes behind the write: it is returned from the next cycle on.
+// Acts returns what the engines decided since the last call. A write takes effect some cycles before it is answered. What is decided in these comes
+// behind the write: whoever asks in the cycle of the answer is not told of it before the next.
 func (d *RTL) Acts() []Act {
-	if d.man.Params.Mode != 1 {
+	if d.Now() != d.answered {
 		return d.ends.Acts()
 	}
 	n := len(d.acts)
-	for n > 0 && d.acts[n-1].At == d.Now() {
+	for n > 0 && d.acts[n-1].At+d.registerBlocks() > d.answered {
 		n--
 	}
 	known := d.acts[:n:n]
 	d.acts = slices.Clone(d.acts[n:])
 	return known
+}
+
+// registerBlocks is the number of blocks of registers through which an answer of the core's registers comes, each a cycle later.
+func (d *RTL) registerBlocks() (n uint64) {
+	p := d.man.Params
+	all := []bool{p.Mode == 1, p.VLAN, p.Interrupts, p.ECCAll}
+	if !d.core {
+		all = append(all, p.EngineCount() > 1)
+	}
+	if d.queues() {
+		all = append(all, true, p.Priorities > 1, p.Interrupts, p.ECCAll)
+	}
+	for _, has := range all {
+		n += uint64(flag(has))
+	}
+	return n
 }
 
 func (d *RTL) accept(i int) {
@@ -339,7 +356,12 @@ func (d *RTL) Write(addr, value uint32, strobes uint8) error {
 	if d.err != nil {
 		return d.err
 	}
-	return refused(d.bus.WriteRegStrobe(uint64(addr), value, strobes))
+	err := d.bus.WriteRegStrobe(uint64(addr), value, strobes)
+	if reg, _, ok := d.man.Find(addr); ok && reg.Name == "GROUP_CTRL" && value != 0 && err == nil { // a start takes effect a cycle later than a stop
+		err = d.model.Tick()
+	}
+	d.answered = d.Now()
+	return refused(err)
 }
 
 // Together has several accesses under way at once over AXI4-Lite.

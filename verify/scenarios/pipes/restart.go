@@ -52,6 +52,7 @@ func reset(t *rig.T) {
 		}
 	}
 	t.In("while another group sends", func() { startsAmongSends(t) })
+	t.In("beside a decision", func() { stopsBesideDecision(t) })
 	if t.Messages() {
 		for _, g := range []group{star(t), wideStar(t)} {
 			t.In(fmt.Sprintf("behind ACKs of %d messages", g.MW()), func() {
@@ -101,6 +102,33 @@ func (g group) startsBehindAcks(m []int, send func(roce.PSN)) {
 			t.Fatalf("started %d cycles behind its ACKs a group frees %d slots when endpoint %d of %d has acknowledged a message", wait, n, m[0], len(m))
 		}
 		g.Reset()
+	}
+}
+
+// stopsBesideDecision stops or starts a group in each of the cycles round that in which a frame of it is decided.
+func stopsBesideDecision(t *rig.T) {
+	const margin = 4
+	e := t.PipeEngine(rig.LongTimeout)
+	g := group{e.Group(0, 1, t.Params.Members, false)}
+	frame := g.Ack(g.Members()[0], g.PSN(0))
+	begin := e.Now()
+	e.Put(frame)
+	e.SettleAsIs()
+	decision := e.Decided - begin
+	for _, ctrl := range []uint32{0, t.StartsGroup()} {
+		begin = e.Now()
+		e.Write("GROUP_CTRL", g.Index, ctrl)
+		write := e.Now() - begin
+		for after := decision - min(decision, write+margin); after <= decision+margin; after++ {
+			g.Program()
+			e.Put(frame)
+			e.StepTo(e.Now() + after)
+			e.Write("GROUP_CTRL", g.Index, ctrl)
+			e.SettleAsIs()
+			e.Counted(fmt.Sprintf("GROUP_CTRL written %#x, %d cycles after a frame came", ctrl, after),
+				map[inc.Counter]uint64{inc.DropGroupDisabled: e.Reference().Engine().Counters()[inc.DropGroupDisabled]})
+			g.Disable()
+		}
 	}
 }
 
