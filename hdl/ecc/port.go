@@ -7,8 +7,8 @@ import (
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/hdl/ram"
 	"incforge/hdl/page"
+	"incforge/hdl/ram"
 	"incforge/hdl/thread"
 )
 
