@@ -273,7 +273,7 @@ func rightBehind(g *rig.Group) {
 func besideAdders(g *rig.Group) {
 	const strangers, more = 8, 2
 	t, e, m := g.T, g.E, g.Members()
-	slow := t.Params.Reproducible() || 4*t.Params.Lanes < t.Params.BusBytes || t.Params.PayloadBanks > 1
+	slow := t.Params.Reproducible() || g.Size()*t.Params.Lanes < t.Params.BusBytes || t.Params.PayloadBanks > 1
 	if slow || t.OneQueue || rig.NeedBare(t.Params) != "" || g.MW() <= more || len(m) < 2 {
 		return
 	}
