@@ -16,13 +16,14 @@ import (
 )
 
 // TestPipesLint: Mode III at its corners is clean under Verilator -Wall, Icarus and Yosys: one endpoint and one group, the most of both,
-// the narrowest and a wide bus, in place and as a tree, without ranges. The switch has the core in it.
+// the narrowest and a wide bus, in place and as a tree, without ranges, and with check bits in all memories. The switch has the core in it.
 func TestPipesLint(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		preset, set string
 	}{
 		{"mini3", ""},
+		{"mini3", "ecc=all memory_pins=3 vlan=true interrupts=true"},
 		{"mini3", "members=1 groups=1 ports=1 window_packets=1 in_band=false clock_mhz=1"},
 		{"trio3", "members=16 groups=64 ports=17 bus_bytes=128 lanes=32 window_packets=2 mtu_bytes=4096 buffer_bytes=524288 icrc_check=false memory=auto adder_stages=6 clock_mhz=1000"},
 	} {

@@ -32,12 +32,16 @@ func (p Table) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	memory, err := RAM{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW, Style: p.Block}.Module()
-	if p.OnePort != 0 {
-		memory, err = OnePort{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW}.Module()
-	}
+	built, err := RAM{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW, Style: p.Block}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_table: %w", err)
+	}
+	other, err := OnePort{Words: p.Words, Bits: p.Bits, AddrW: p.AddrW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_table: %w", err)
+	}
+	if p.OnePort != 0 {
+		built, other = other, built
 	}
 	source, err := leaf.Source(files, "inc_table")
 	if err != nil {
@@ -63,7 +67,8 @@ func (p Table) Module() (*graph.Module, error) {
 			leaf.Out("rdata", p.Bits),
 		},
 		Memories:   []graph.Memory{p.At("", "table")},
-		Submodules: []*graph.Module{memory},
+		Submodules: []*graph.Module{built},
+		Unbuilt:    []*graph.Module{other},
 	}, nil
 }
 

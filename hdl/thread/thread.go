@@ -39,9 +39,9 @@ func Through(m *graph.Module, s Spec) (*graph.Module, error) {
 		return m, nil
 	}
 	out := *m
-	out.Submodules = nil
+	out.Submodules, out.Unbuilt = nil, nil
 	new, ends := map[string]*graph.Module{}, map[string]bool{}
-	for _, sub := range m.Submodules {
+	through := func(sub *graph.Module) (*graph.Module, error) {
 		to, err := s.End(m, sub)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
@@ -54,7 +54,21 @@ func Through(m *graph.Module, s Spec) (*graph.Module, error) {
 		if to != sub && new[sub.Name] == nil {
 			new[sub.Name] = to
 		}
+		return to, nil
+	}
+	for _, sub := range m.Submodules {
+		to, err := through(sub)
+		if err != nil {
+			return nil, err
+		}
 		out.Submodules = append(out.Submodules, to)
+	}
+	for _, sub := range m.Unbuilt {
+		to, err := through(sub)
+		if err != nil {
+			return nil, err
+		}
+		out.Unbuilt = append(out.Unbuilt, to)
 	}
 	if len(new) == 0 {
 		return m, nil
