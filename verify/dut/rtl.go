@@ -58,8 +58,9 @@ type RTL struct {
 	sent       []int        // how many of each queue the source has sent
 	kept       []int        // of ports with queues: how many of those sent are known not to have been dropped
 	moved      uint64
-	answered   uint64   // the cycle in which a write was answered last
-	hits       []uint64 // of a model that counts them, when it was closed
+	answered   uint64       // the cycle in which a write was answered last
+	enabled    map[int]bool // groups, by their registers
+	hits       []uint64     // of a model that counts them, when it was closed
 	err        error
 }
 
@@ -357,11 +358,26 @@ func (d *RTL) Write(addr, value uint32, strobes uint8) error {
 		return d.err
 	}
 	err := d.bus.WriteRegStrobe(uint64(addr), value, strobes)
-	if reg, _, ok := d.man.Find(addr); ok && reg.Name == "GROUP_CTRL" && value != 0 && err == nil { // a start takes effect a cycle later than a stop
+	if err == nil && d.starts(addr, value) { // which takes effect a cycle later than a stop
 		err = d.model.Tick()
 	}
 	d.answered = d.Now()
 	return refused(err)
+}
+
+// starts tells whether a write that was not refused starts a group, of an engine that reports what it decides, and notes whether it is enabled.
+func (d *RTL) starts(addr, value uint32) bool {
+	reg, i, ok := d.man.Find(addr)
+	if !ok || reg.Name != "GROUP_CTRL" || !d.man.Params.Pipes() {
+		return false
+	}
+	set := func(name string) bool {
+		f, _ := reg.Field(name)
+		return value&f.Mask() != 0
+	}
+	before := d.enabled[i]
+	d.enabled[i] = set("enable")
+	return set("enable") && (set("reset") || !before)
 }
 
 // Together has several accesses under way at once over AXI4-Lite.
@@ -462,6 +478,7 @@ func (d *RTL) resetFor(cycles int) error {
 		}
 	}
 	d.accepted, d.acts, d.out = nil, nil, nil
+	d.enabled = map[int]bool{}
 	d.moved = d.model.Now()
 	return d.err
 }

@@ -50,7 +50,7 @@ func (b *Board) quiet() uint64 {
 	if p.Mode == 1 { // an acknowledgement may pass a whole pool: 4 cycles a message, and up to two slots each, counted one a cycle
 		cycles += 6 * p.WindowMessages
 	}
-	if p.InBand { // frames behind the one that opens a range wait for it: an endpoint takes two cycles where tables have one port
+	if p.InBand && !b.pipes() { // frames behind the one that opens a range wait for it, two cycles an endpoint where tables have one port; a pipe's engine tells
 		cycles += 2 * p.Members
 	}
 	if p.PortBytes > 0 { // every port's queue may hold a frame
