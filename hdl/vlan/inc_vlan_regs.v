@@ -184,7 +184,9 @@ module inc_vlan_regs #(
     wire [15:0] w_at     = endpoint_of(w_word);
     wire        w_ep     = is_endpoint(w_word);
     wire        w_exists = {1'b0, w_at[4 +: EP_W]} < MASK_COUNT;
-    wire        w_takes  = w_state_reg == W_IDLE && aw_have_reg && w_have_reg && ready && w_strb_reg == 4'hF;
+    // what inc_csr clears last after a reset it clears in a cycle in which it is ready
+    wire        w_begins = w_state_reg == W_IDLE && aw_have_reg && w_have_reg && ready && !clr_we;
+    wire        w_takes  = w_begins && w_strb_reg == 4'hF;
     wire        w_holds  = w_takes && w_word == SNAPSHOT;
     wire [15:0] w_group  = w_at >> (4 + EP_W);
     reg         w_locked;
@@ -217,7 +219,7 @@ module inc_vlan_regs #(
         end
         case (w_state_reg)
             W_IDLE: begin
-                if (aw_have_reg && w_have_reg && ready) begin
+                if (w_begins) begin
                     if (is_here(w_word)) begin
                         b_reg       <= w_strb_reg == 4'hF && !(w_ep && w_locked) ? OKAY : SLVERR;
                         w_state_reg <= W_ANSWER;
