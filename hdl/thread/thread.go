@@ -39,16 +39,15 @@ func Through(m *graph.Module, s Spec) (*graph.Module, error) {
 		return m, nil
 	}
 	out := *m
-	out.Submodules, out.Unbuilt = nil, nil
 	new, ends := map[string]*graph.Module{}, map[string]bool{}
 	through := func(sub *graph.Module) (*graph.Module, error) {
 		to, err := s.End(m, sub)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
-		}
-		if to != nil {
+		if err == nil && to != nil {
 			ends[sub.Name] = true
-		} else if to, err = Through(sub, s); err != nil {
+		} else if err == nil {
+			to, err = Through(sub, s)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
 		if to != sub && new[sub.Name] == nil {
@@ -56,19 +55,16 @@ func Through(m *graph.Module, s Spec) (*graph.Module, error) {
 		}
 		return to, nil
 	}
-	for _, sub := range m.Submodules {
-		to, err := through(sub)
-		if err != nil {
-			return nil, err
+	for _, list := range []*[]*graph.Module{&out.Submodules, &out.Unbuilt} {
+		subs := slices.Clone(*list)
+		for i, sub := range subs {
+			to, err := through(sub)
+			if err != nil {
+				return nil, err
+			}
+			subs[i] = to
 		}
-		out.Submodules = append(out.Submodules, to)
-	}
-	for _, sub := range m.Unbuilt {
-		to, err := through(sub)
-		if err != nil {
-			return nil, err
-		}
-		out.Unbuilt = append(out.Unbuilt, to)
+		*list = subs
 	}
 	if len(new) == 0 {
 		return m, nil

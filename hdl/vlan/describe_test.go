@@ -32,9 +32,8 @@ func TestDescriptions(t *testing.T) {
 		change(&p)
 		return p
 	}
-	regs := vlan.Regs{Table: small(), AxilW: 16, Counters: 46, AtEP: 0x8000, AtCounter: 0x800, AtCounterHigh: 0xC00, AtSnapshot: 60, Word: 13}
 	registers := func(change func(p *vlan.Regs)) vlan.Regs {
-		p := regs
+		p := regs()
 		change(&p)
 		return p
 	}
@@ -58,7 +57,7 @@ func TestDescriptions(t *testing.T) {
 		"pick": {[]graph.Describer{vlan.Pick{Table: small()}, vlan.Pick{Table: one()}}, []hdltest.Refused{
 			{Leaf: vlan.Pick{Table: many}, Params: param("MASK_W", 9), Rule: mask},
 			{Leaf: vlan.Pick{Table: three}, Params: param("GROUPS", 3), Rule: groups}}},
-		"regs": {[]graph.Describer{regs, vlan.Regs{Table: one(), AxilW: 18, Counters: 60, AtEP: 0x8000, AtCounter: 0x800, AtCounterHigh: 0xC00, AtSnapshot: 64, Word: 13}},
+		"regs": {[]graph.Describer{regs(), vlan.Regs{Table: one(), AxilW: 18, Counters: 60, AtEP: 0x8000, AtCounter: 0x800, AtCounterHigh: 0xC00, AtSnapshot: 64, Word: 13}},
 			[]hdltest.Refused{
 				{Leaf: registers(func(p *vlan.Regs) { p.AxilW = 19 }), Params: param("AXIL_W", 19), Rule: "AXIL_W must be 16 to 18"},
 				{Leaf: registers(func(p *vlan.Regs) { p.EIW = 12 }), Params: param("EI_W", 12), Rule: "EP_W must be 1 to 5, EI_W EP_W to 11, MASK_W at most 2**EP_W"},

@@ -12,7 +12,7 @@
 //               takes there for what is behind m_axil
 //   throughput  one write and one read at a time, independent of each other
 //   bus         every output of the register bus is a flip-flop; nothing goes from an input to an output in a cycle
-//   stall       an answer waits for bready or rready; an access waits while ready is low
+//   stall       an answer waits for bready or rready; an access waits while ready is low, a write also in a cycle with clr_we
 //   table       what is written leaves on tbl_* in the next cycle; so does the 0 that the other registers write to all words after reset
 //   reset       counter 0, nothing under way
 //   not done    the copy is taken a few cycles before the other registers take theirs
