@@ -30,12 +30,16 @@ const libName = "model.so"
 // inputs would give another library.
 const scheme = "4"
 
+// expandLimit is the size in 32-bit words up to which Verilator makes a statement a word of an operation on a vector. What is longer goes
+// through functions; with those a concatenation of n parts copies n/2 times what it makes. Verilator's own limit, 64, is a bus of 256 bytes.
+const expandLimit = "512"
+
 // verilatorFlags are what every model is built with: assertions live, unknowns are
 // random per instance, # delays are ignored (the bench owns the clock), and warnings
 // do not stop (linting is another command's business).
 func verilatorFlags(trace, cover bool) []string {
 	flags := []string{
-		"--cc", "-O3", "--assert", "--x-assign", "unique", "--x-initial", "unique",
+		"--cc", "-O3", "--expand-limit", expandLimit, "--assert", "--x-assign", "unique", "--x-initial", "unique",
 		"--timescale", "1ns/1ps", "--no-timing", "-Wno-fatal",
 	}
 	if trace {
