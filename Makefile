@@ -217,7 +217,7 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 	for c in "mini --set port_bytes=4" "mini --dut core" "mini3 --set port_bytes=4 --set port_clock_mhz=[322]" "mini3 --dut core" "mini1 --dut core"; do \
 	    $(INCFORGE) flips $$c --set ecc=all --set memory_pins=64 --count 10000 || exit 1; done
 
-chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
+chip28: tools build ## All scenarios on the widest preset: an hour and a quarter of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
 
 place: tools tools-place build ## Place and route mini on an ECP5 with three seeds: a quarter of an hour of a processor, build/mini/place.json

@@ -107,6 +107,7 @@ func (p EagerTree) ports() []graph.Port {
 		leaf.In("chk_unit", p.UnitW),
 		leaf.Out("chk_busy", 1),
 		leaf.Out("busy", 1),
+		leaf.Out("owes", 1),
 		leaf.In("sum_go", 1),
 		leaf.In("sum_bad", 1),
 		leaf.In("sum_data", 8*p.Row),

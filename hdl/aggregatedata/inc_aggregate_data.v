@@ -14,7 +14,7 @@
 //               exactly L + 1 rows, or of 1 row with L = 1: then a row would be read in the cycle in which it is written. With ECC two
 //               cycles more at L + 1 rows and one at L + 2: what was read too early is read again
 //   speculation a work given with op_spec goes as far as the sum of its first row and waits there, unwritten, for op_commit or
-//               op_kill; op_kill leaves no trace
+//               op_kill; op_kill leaves no trace. With TREE it does not begin while the result of one before it is still to be emitted
 `ifdef INC_EAGER
 //   tree        with TREE set contributions of two neighbouring endpoints are added, and inc_eager_tree merges complete pairs, and reduces a
 //               slot when its last contribution comes (op_reduce): nothing else is emitted meanwhile; writes to a slot wait until it was reduced.
@@ -821,7 +821,7 @@ module inc_aggregate_data #(
     generate
         if (TREE != 0) begin : gen_tree
 `ifdef INC_EAGER
-            wire              job_ready, tree_re, tree_turn, tree_valid, tree_busy, tree_chk, tree_own;
+            wire              job_ready, tree_re, tree_turn, tree_valid, tree_busy, tree_owes, tree_chk, tree_own;
             wire              tree_late;     // what it reads is being added
             wire              wb_valid;
             // contributions read first; what a row has read is overwritten by the next read
@@ -861,6 +861,7 @@ module inc_aggregate_data #(
                 .chk_unit       (g_slot),
                 .chk_busy       (tree_chk),
                 .busy           (tree_busy),
+                .owes           (tree_owes),
                 .sum_go         (s_go && s_reduces),
                 .sum_bad        (bad_reg[DEPTH-1]),
                 .sum_data       (s_data),
@@ -1014,8 +1015,8 @@ module inc_aggregate_data #(
             assign x_hands   = x_go && x_reduce && !x_spec && emits == {DEPTH{1'b0}};
             assign tree_late = writes_here != {DEPTH{1'b0}};
 `endif
-            // While a row holds what it has read, the tree cannot read: so a speculative work fills the adder and no more, and a work
-            // does not begin before the tree has a place for its job.
+            // While a row holds what it has read, the tree cannot read. So a speculative work fills the adder and no more, and none begins while
+            // the tree owes a result: its verdict may wait for that to leave. A work does not begin before the tree has a place for its job.
             reg  [3:0] ahead_reg;
             always @(posedge clk) begin
                 if (op_valid) begin
@@ -1028,14 +1029,14 @@ module inc_aggregate_data #(
             assign g_ordered = (!g_write || ((g_handed || g_hands || !tree_chk) && !(g_fresh && merge_busy && g_slot == merge_unit)))
                                && (!g_emit || !tree_busy)
                                && (!g_reduce || g_handed || g_hands)
-                               && (!g_spec || ahead_reg != DEPTH[3:0]);
+                               && (!g_spec || (ahead_reg != DEPTH[3:0] && !tree_owes));
             wire unused_tag_bits = &{1'b0, m_reduces, x_hands, s_reduce};
 `else
             wire none_coming = coming == {(DEPTH+2){1'b0}};
             assign g_ordered = (!g_write || !(tree_chk || coming_here != {(DEPTH+2){1'b0}}))
                                && (!g_emit || (!tree_busy && none_coming))
                                && (!g_reduce || (job_ready && none_coming))
-                               && (!g_spec || ahead_reg != DEPTH[3:0]);
+                               && (!g_spec || (ahead_reg != DEPTH[3:0] && !tree_busy && none_coming));
 `endif
 
             assign mem_re       = m_again || (g_go && g_read) || tree_taken;

@@ -81,6 +81,8 @@ module inc_eager_tree #(
     output wire                chk_busy,
     // a job waits or is under way
     output wire                busy,
+    // one that is not speculative does
+    output wire                owes,
 
     // the last contribution's sum
     input  wire                sum_go,
@@ -646,6 +648,7 @@ module inc_eager_tree #(
     assign out_bad   = r_bad;
     assign {out_wide, out_bf16, out_big_endian} = r_kind[2:0];
     assign busy      = first_valid || (flying_reg != {ROW_W{1'b0}} && !merging);
+    assign owes      = (first_valid && !first_spec) || (flying_reg != {ROW_W{1'b0}} && !merging);
 
     // left operands wait here, one a level
     wire [8*ROW-1:0] left_data;

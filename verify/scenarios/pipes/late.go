@@ -89,8 +89,10 @@ func (g group) busy(timeout uint64, seen *history) (due uint64) {
 	return seen.of(inc.ActSend)[0].at + microseconds(g.T, timeout)
 }
 
-// lap is how long it takes to send so many packets of the longest.
-func (g group) lap(packets int) uint64 { return uint64(packets * (g.T.MTUBeats() + 16)) }
+// lap is how long it takes at most to send so many packets of the longest, or to make them again.
+func (g group) lap(packets int) uint64 {
+	return uint64(packets * (g.T.MTUBeats()*g.T.Params.CyclesPerBeat() + 16))
+}
 
 // alone has one endpoint not acknowledge, while all others ask for what they got over and over.
 func (g group) alone() {
@@ -99,12 +101,13 @@ func (g group) alone() {
 	seen := watch(e)
 	asks, heard := g.lap(n-1), uint64(2*len(others)*(t.Params.Beats(64)+16)) // until all of them have been
 	due := g.busy(3*g.lap(2*n*len(m))/microseconds(t, 1)+8, seen)
-	for k, at := range []uint64{due - asks - heard, due, due + asks} {
+	wait(e, due-asks-2*heard)
+	for _, o := range others {
+		e.Put(g.Ack(o, g.PSN(0))) // which is progress: its timer starts anew
+	}
+	for _, at := range []uint64{due - asks - heard, due, due + asks} {
 		wait(e, at)
 		for _, o := range others {
-			if k == 0 {
-				e.Put(g.Ack(o, g.PSN(0))) // which is progress: its timer starts anew
-			}
 			e.Put(g.NAK(o, g.PSN(1)))
 		}
 	}
