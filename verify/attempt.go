@@ -72,7 +72,7 @@ type attempt struct {
 
 // attempt runs the scenario once; waves is a file, or empty.
 func (r *runner) attempt(ctx context.Context, j job, waves string) (*attempt, error) {
-	limit := uint64(rig.MaxCycles)
+	limit := rig.Limit(r.man.Params)
 	if r.opt.Long {
 		limit *= 10
 	}

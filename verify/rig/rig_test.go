@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/synthetic"
 	"incforge/verify/dut"
@@ -73,6 +74,15 @@ func TestSkip(t *testing.T) {
 	var lacks rig.NotApplicable
 	require.ErrorAs(t, err, &lacks)
 	assert.Equal(t, "needs wings", lacks.Error())
+}
+
+// TestLimit: more members and a longer window have more cycles, in whole steps.
+func TestLimit(t *testing.T) {
+	for want, p := range map[uint64]contract.Params{
+		1: {Members: 8, WindowPackets: 128}, 2: {Members: 9}, 3: {Members: 2, WindowPackets: 257}, 8: {Members: 16, WindowPackets: 512},
+	} {
+		assert.Equal(t, want*rig.MaxCycles, rig.Limit(p), "%d members, %d packets", p.Members, p.WindowPackets)
+	}
 }
 
 // TestNoScenarioIsWithoutEnd: whatever a scenario waits for, its engines are clocked no longer than it may take, nor after the run has ended.

@@ -23,8 +23,16 @@ type Scenario struct {
 	Run func(t *T)
 }
 
-// MaxCycles is how many cycles a scenario's engines may be clocked in all before it counts as stuck.
+// MaxCycles is how many cycles a scenario's engines may be clocked in all before it counts as stuck, of a configuration of up to 8 members and a
+// window of up to 128 packets.
 const MaxCycles = 20_000_000
+
+// Limit is MaxCycles for a configuration: as many times that as it has 8 members, who are as many engines of a tree, and 128 packets in a window,
+// of which scenarios send each (agilex8m, with 16 members and 512 packets, needs 65 million, a tree of 16 members in Mode III 35).
+func Limit(p contract.Params) uint64 {
+	times := func(n, of int) uint64 { return uint64(max(1, (n+of-1)/of)) }
+	return MaxCycles * times(p.Members, 8) * times(p.WindowPackets, 128)
+}
 
 // Needs returns why a configuration cannot hold a scenario, or nothing.
 type Needs func(p contract.Params) string
