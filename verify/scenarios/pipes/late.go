@@ -111,6 +111,7 @@ func (g group) alone() {
 			e.Put(g.NAK(o, g.PSN(1)))
 		}
 	}
+	wait(e, due+lateness(t)+g.lap(2)) // with a window of one packet nobody is sent anything until then
 	e.SettleAsIs()
 	all := seen.of(inc.ActTimeout)
 	if len(all) == 0 || all[0].action.Endpoint != c {
@@ -144,6 +145,7 @@ func (g group) together() {
 		wait(e, at)
 		e.Put(g.NAK(g.Members()[0], g.PSN(0)))
 	}
+	wait(e, due+lateness(t)+g.lap(n*len(g.Members())))
 	e.SettleAsIs()
 	e.OnAccept, e.OnAct = nil, nil
 	if ups := len(seen.of(inc.ActTimeout)); ups < len(g.Members()) {

@@ -161,13 +161,15 @@ func startsHeldUp(t *rig.T) {
 	e := t.Engine()
 	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
 	busy.Complete(busy.PSN(0))
+	room := comeIn(busy, rounds*more+most)
+	who := again.Members()[:min(len(again.Members()), most, room)]
 	for round := range rounds {
 		t.In(fmt.Sprintf("round %d", round), func() {
 			again.Disable()
 			e.SetPauses(dut.Pauses{Ready: 1})
 			holdUp(busy)
-			e.Put(slices.Repeat([]rig.Frame{busy.Data(busy.Members()[0], busy.PSN(0), nil)}, round*more)...)
-			for _, c := range again.Members()[:min(len(again.Members()), most)] {
+			e.Put(slices.Repeat([]rig.Frame{busy.Data(busy.Members()[0], busy.PSN(0), nil)}, min(round*more, room-len(who)))...)
+			for _, c := range who {
 				e.Put(again.Data(c, again.PSN(0), again.Noise(16)))
 			}
 			e.StepTo(e.Now() + wait)
@@ -195,6 +197,23 @@ func holdUp(g *rig.Group) {
 			return
 		}
 	}
+}
+
+// comeIn is how many frames come in while one waits for room for its answer, most at most: an entrance for short packets holds fewer.
+func comeIn(g *rig.Group, most int) (n int) {
+	const wait = 200
+	e := g.E
+	e.SetPauses(dut.Pauses{Ready: 1})
+	holdUp(g)
+	for ; n < most; n++ {
+		e.Put(g.Data(g.Members()[0], g.PSN(0), g.Noise(16)))
+		if e.StepTo(e.Now() + wait); e.Waiting() > 0 {
+			break
+		}
+	}
+	e.SetPauses(dut.Pauses{})
+	e.Settle()
+	return n
 }
 
 // stopsHeldUp stops a group while no port takes anything and more of its frames wait than can be answered: those that were not decided are dropped, however
