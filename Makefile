@@ -202,7 +202,7 @@ shapes: tools build ## Two hundred drawn shapes of ports, clocks and engines, li
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json
 
-long: tools build ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes, 1,000 groups
+long: tools build ## Ten to the eighth random pairs through the adder of every depth, the proof of the SECDED code of 128 bits, buses of 2,048 bytes, 1,000 groups
 	tools="$$($(INCFORGE) doctor --digest)"; export INCFORGE_TOOLS="$$tools"; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128|Codec' -v; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble

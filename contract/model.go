@@ -174,9 +174,6 @@ func (r Register) ResetValue(i int) uint32 { return r.Reset + uint32(i)*r.ResetS
 // Size is the number of elements, 1 for a register that is no array.
 func (r Register) Size() int { return max(r.Count, 1) }
 
-// Writable tells whether the register takes writes.
-func (r Register) Writable() bool { return r.Access == RW }
-
 // Word is the number of the table word as which inc_csr sends the register to the blocks that keep it, if it is one of an array.
 func (r Register) Word() int { return r.word }
 

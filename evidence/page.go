@@ -153,12 +153,17 @@ func (p *Page) value(name string, from *[]string) (float64, *Record, error) {
 	if !ok {
 		return 0, nil, fmt.Errorf("{%s}: record %s has no figure %s: %w", name, id, key, ErrUnfounded)
 	}
+	p.note(id, from)
+	return v, r, nil
+}
+
+// note adds a record to those that a place and the page have figures from.
+func (p *Page) note(id string, from *[]string) {
 	for _, list := range []*[]string{from, &p.used} {
 		if !slices.Contains(*list, id) {
 			*list = append(*list, id)
 		}
 	}
-	return v, r, nil
 }
 
 // figure prints what a place asks for.
@@ -176,11 +181,7 @@ func (p *Page) figure(text string, from *[]string) (string, error) {
 		if clock == nil {
 			return "", fmt.Errorf("{%s}: no such record: %w", text, ErrUnfounded)
 		}
-		for _, list := range []*[]string{from, &p.used} {
-			if !slices.Contains(*list, clock.ID) {
-				*list = append(*list, clock.ID)
-			}
-		}
+		p.note(clock.ID, from)
 		return clocked.Cycles(v, clock.clock()).String(), nil
 	}
 	over, after := 1.0, -1

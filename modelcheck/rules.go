@@ -112,7 +112,6 @@ func (s *search) differs(c model.Config) (bool, error) {
 const (
 	smallRequests = 5
 	smallWindow   = 3
-	smallFaults   = 2
 	largestSize   = 14
 	smallStates   = 1 << 16
 )
@@ -222,7 +221,7 @@ func pipes(mode, window int) iter.Seq[int] {
 	}
 }
 
-// budgets are the ways to have no more faults than allowed: losses, overtakings, duplicates, early time-outs, missing receives.
+// budgets are the ways to have no more than two faults: losses, overtakings, duplicates, early time-outs, missing receives.
 func budgets() [][5]int {
 	all := [][5]int{{}}
 	for i := range 5 {

@@ -272,14 +272,15 @@ func (c *campaign) compare(ctx context.Context, original, planted runner) error 
 	c.given.Healthy = map[string]healthy{}
 	task := c.Progress("run the scenarios without a mutant")
 	defer task.Stop()
+	limit := rig.Limit(c.man.Params)
 	var mu sync.Mutex
 	return jobs.Run(ctx, jobs.Place{Jobs: c.Place.Jobs}, jobs.Task[healthy]{Name: "mutate-healthy", Pieces: len(c.scenarios), Progress: task, Unit: "scenarios",
 		Run: func(ctx context.Context, i int) (healthy, error) {
 			s := c.scenarios[i]
-			was := original(ctx, s, 0, rig.MaxCycles)
-			is := planted(ctx, s, 0, rig.MaxCycles)
+			was := original(ctx, s, 0, limit)
+			is := planted(ctx, s, 0, limit)
 			if was.err == nil && is.err == nil && !was.same(is) { // the two draw other values to begin with, which may tell in when something happens
-				was, is = original(ctx, s, zeros, rig.MaxCycles), planted(ctx, s, zeros, rig.MaxCycles)
+				was, is = original(ctx, s, zeros, limit), planted(ctx, s, zeros, limit)
 			}
 			switch {
 			case ctx.Err() != nil:

@@ -42,7 +42,7 @@ type Design struct {
 var ErrNoVerilog = errors.New("of this there is no Verilog yet, only the reference engine (docs/termination.md): verify, collective and chaos take it with --dut reference")
 
 // Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made, and what
-// there is no Verilog of in Mode I (releases of in-band groups, messages above 8 MiB) with ErrNoVerilog.
+// there is no Verilog of in Mode I (messages above 8 MiB) with ErrNoVerilog.
 func Generate(p params.Params) (*Design, error) { return generate(p, false) }
 
 // GenerateAsserted is Generate with the assertions in the text of the blocks, for tools that have no bind.

@@ -16,5 +16,7 @@
 //	arith      element arithmetic written apart from the reference
 //	cover      functional coverage
 //	replay     replays captures
+//	code       which lines, branches and bits of the Verilog were reached
+//	flips      bits inverted in memories
 //	result     JSON lines and JUnit
 package verify

@@ -127,8 +127,6 @@ const (
 	corePeriodNS = 4.0 // of the engine's clock
 	longest      = 64  // bytes of a frame
 	patience     = 20  // cycles
-	portBytesA   = 2
-	portBytesB   = 8
 )
 
 // queue is one queue of the model under test: what sends to it, what takes from it, and what it said.

@@ -77,7 +77,8 @@ func protected() map[string]string {
 	return map[string]string{"inc_ram_1r1w": "inc_ecc_1r1w", "inc_ram_1rw": "inc_ecc_1rw"}
 }
 
-// inside describes the memory of that name without check bits, which has of what is asked for what it knows.
+// inside describes the memory of that name without check bits. Of the fields of "of" it takes those that this memory has: Style and Apart are
+// inc_ram_1r1w's alone.
 func inside(name string, of ram.RAM) (*graph.Module, error) {
 	switch name {
 	case "inc_ram_1rw":

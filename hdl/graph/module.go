@@ -91,7 +91,7 @@ type Module struct {
 	Latency    string // in words, with its unit: "3 cycles"
 	Memories   []Memory
 	Submodules []*Module // modules the leaf's Source instantiates, whose files are needed too
-	Unbuilt    []*Module // modules it instantiates in branches that its parameters leave out, whose files are not
+	Unbuilt    []*Module // modules it instantiates only in generate branches that its parameters leave out: their files are not needed, but thread changes their instances too
 	Block      string    // the paper's name of the block, for the diagram
 
 	body *Structure

@@ -93,14 +93,6 @@ const ReleaseMacro = "INC_RELEASE"
 // MessageRangesMacro guards, likewise, what Mode I has for in-band groups, whose ranges are of messages.
 const MessageRangesMacro = "INC_MESSAGE_RANGES"
 
-// SourceReleasing is Source of the module with what it has for releases, if they are sent.
-func SourceReleasing(files embed.FS, module string, release bool) ([]byte, error) {
-	if release {
-		return SourceWith(files, module, ReleaseMacro)
-	}
-	return SourceWith(files, module)
-}
-
 // SourceParking is Source of the module with what it has for groups that can be parked, if they can.
 func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 	if park {

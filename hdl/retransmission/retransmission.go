@@ -23,7 +23,7 @@ type Retransmission struct {
 	Groups int
 	// ClockMHz: cycles of a microsecond, 1 to 4095.
 	ClockMHz int
-	// Behind: 1 if what is committed is written a cycle later, and commits are 3 cycles apart, else 0.
+	// Behind: 1 if what is committed is written a cycle later, else 0.
 	Behind int
 }
 

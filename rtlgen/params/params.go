@@ -94,7 +94,7 @@ func (t Technology) String() string { return string(t) }
 type Params struct {
 	// Name is the prefix of the generated modules and files: a Verilog identifier.
 	Name string `yaml:"name" json:"name"`
-	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is Verilog with messages up to 8 MiB, and with InBand only if NoReleases.
+	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is Verilog with messages up to 8 MiB.
 	Mode int `yaml:"mode" json:"mode"`
 	// BusBytes is the width of the datapath in bytes a beat.
 	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`

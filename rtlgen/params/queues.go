@@ -4,7 +4,8 @@ package params
 
 import "incforge/synth/liberty"
 
-// queue is a queue of words as wide as the bus: how many it holds, a power of two, and whether they are kept in flip-flops.
+// queue is a queue of words as wide as the bus: how many it holds, a power of two, and whether they are read like flip-flops: on an ASIC they
+// are some, on an FPGA distributed memory.
 type queue struct {
 	words int
 	flops bool

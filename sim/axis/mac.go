@@ -59,7 +59,7 @@ func NewMAC(c *sim.Clock, in, out string, gbit float64) (*MAC, error) {
 	return m, nil
 }
 
-// Underruns counts frames to the line that stopped inside, Overruns beats from it for which nobody was ready.
+// Underruns counts frames to the line that stopped inside.
 func (m *MAC) Underruns() uint64 { return m.underruns }
 
 // Overruns counts beats from the line for which nobody was ready.

@@ -266,7 +266,7 @@ func (w *writer) cell(t template, x int, c Corner, n float64, s2080 []float64) e
 		w.line(`pin (IQ) { direction : internal; internal_node : "IQ"; }`)
 	}
 	for _, in := range t.inputs {
-		w.input(t, x, in, c, t.pinLoad(x))
+		w.input(t, in, c, t.pinLoad(x))
 	}
 	ld := loads()
 	for i := range ld {
@@ -306,7 +306,7 @@ func (w *writer) cell(t template, x int, c Corner, n float64, s2080 []float64) e
 }
 
 // input prints an input pin with the checks that belong to it.
-func (w *writer) input(t template, x int, name string, c Corner, load float64) {
+func (w *writer) input(t template, name string, c Corner, load float64) {
 	w.open("pin (%s)", name)
 	w.line("direction : input;")
 	w.line("capacitance : %.4f;", load)

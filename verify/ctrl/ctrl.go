@@ -164,7 +164,7 @@ func (d *Driver) setParked(g int, park bool) (parked bool, err error) {
 	return fail.Must(d.Get("GROUP_STATUS", g, "parked")) != 0, nil
 }
 
-// SetSlots writes GROUP_SLOTS, and in Mode III GROUP_PIPE, of a group that is disabled or parked.
+// SetSlots writes GROUP_SLOTS, and in Modes III and I GROUP_PIPE, of a group that is disabled or parked.
 func (d *Driver) SetSlots(g int, s inc.Group) error {
 	fields := []Field{number("GROUP_SLOTS", "base", &s.SlotBase), number("GROUP_SLOTS", "log2_n", &s.Log2N)}
 	if d.man.Params.Pipes() {

@@ -53,7 +53,7 @@ type Pauses struct {
 	Burst int
 }
 
-// Act is a frame decided or an action taken by a Mode III engine, with the cycle in which it took effect
+// Act is a frame decided or an action taken by an engine of Mode III or I, with the cycle in which it took effect
 // (docs/pipes.md section 7).
 type Act struct {
 	At uint64
@@ -119,7 +119,8 @@ type DUT interface {
 	Waiting() int
 	// Accepted returns the frames accepted since the last call, in the order in which the engine handled them.
 	Accepted() []Frame
-	// Acts returns, in order, what a Mode III engine decided since the last call. Mode II engines report nothing.
+	// Acts returns, in order, what an engine of Mode III or I decided since the last call. In the cycle in which a write is answered it
+	// leaves out what was decided after the write took effect; the next cycle has it. Engines of Mode II report nothing.
 	Acts() []Act
 	// Timers returns the first cycle in which a timer makes the engine act if no frame comes before; Never if none
 	// runs or ok is false: that cycle is unknown, because the timers count the model's own clock, which SkipTo does

@@ -45,7 +45,7 @@ type RTL struct {
 		Valid *sim.Port `port:"mon_valid,out"`
 		Port  *sim.Port `port:"mon_port,out"`
 	}
-	act struct { // of Mode III
+	act struct { // of Modes III and I
 		Valid *sim.Port `port:"mon_act_valid,out"`
 		Kind  *sim.Port `port:"mon_act_kind,out"`
 		EI    *sim.Port `port:"mon_act_ei,out"`
@@ -58,8 +58,8 @@ type RTL struct {
 	sent       []int        // how many of each queue the source has sent
 	kept       []int        // of ports with queues: how many of those sent are known not to have been dropped
 	moved      uint64
-	answered   uint64       // the cycle in which a write was answered last
-	enabled    map[int]bool // groups, by their registers
+	answered   uint64       // the cycle up to which the last write has taken effect: of its answer, of a start the next
+	enabled    map[int]bool // groups for which enable was written last, though the engine may have refused the start
 	hits       []uint64     // of a model that counts them, when it was closed
 	err        error
 }
@@ -365,7 +365,7 @@ func (d *RTL) Write(addr, value uint32, strobes uint8) error {
 	return refused(err)
 }
 
-// starts tells whether a write that was not refused starts a group, of an engine that reports what it decides, and notes whether it is enabled.
+// starts tells whether a write asks for a start of a group in an engine that reports its decisions, and notes that enable was written.
 func (d *RTL) starts(addr, value uint32) bool {
 	reg, i, ok := d.man.Find(addr)
 	if !ok || reg.Name != "GROUP_CTRL" || !d.man.Params.Pipes() {

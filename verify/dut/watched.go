@@ -45,7 +45,7 @@ func (b *Budget) spend(cycles uint64) error {
 }
 
 // Watched is a DUT that takes its cycles from a budget, so that every loop over it ends, whatever the engine does. It keeps two
-// hashes: one of the stimulus of the engine behind it (frames, register accesses, pauses, resets, each with its cycle) and one
+// hashes: one of the stimulus of the engine behind it (frames, register accesses, pauses, troubles, resets, each with its cycle) and one
 // of every frame that left it. The same seed must give the same stimulus, so two runs whose first hash differs were
 // different tests. If only the second hash differs, the engine behaved differently.
 type Watched struct {
@@ -68,6 +68,8 @@ const (
 	watchedOut
 	watchedResetIn
 	watchedTogether
+	watchedTrouble
+	watchedPause
 )
 
 // note adds an entry to a hash: numbers of 64 bits, then bytes.
@@ -145,6 +147,18 @@ func (w *Watched) SetPauses(p Pauses) {
 	note(w.stimulus, nil, watchedPauses, w.Now(), p.Seed, math.Float64bits(p.In), math.Float64bits(p.Ready), math.Float64bits(p.Registers),
 		uint64(p.Burst))
 	w.DUT.SetPauses(p)
+}
+
+// Trouble has something be wrong with what is at a port.
+func (w *Watched) Trouble(port int, what Trouble) bool {
+	note(w.stimulus, nil, watchedTrouble, w.Now(), uint64(port), uint64(what))
+	return w.DUT.Trouble(port, what)
+}
+
+// Pause has a port begin no frame of some priorities.
+func (w *Watched) Pause(port int, priorities uint32) bool {
+	note(w.stimulus, nil, watchedPause, w.Now(), uint64(port), uint64(priorities))
+	return w.DUT.Pause(port, priorities)
 }
 
 // Reset resets the engine.

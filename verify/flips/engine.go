@@ -33,7 +33,7 @@ type engine struct {
 	passed [][][]byte // frames that are not the engine's and should leave, by port
 	serial uint32
 
-	// sums is a digest of all that left, in order.
+	// left is a digest of all that left, in order.
 	left    uint64
 	spoilt  int  // frames that left with a wrong ICRC or with err
 	cleared bool // the tables were, and were not written again: what hosts sent is nobody's
@@ -136,18 +136,15 @@ func (e *engine) connect(x *group, i int) {
 		return
 	}
 	ep.RQPSN, ep.SQPSN = roce.PSN(e.rand.Uint32()&roce.PSNMask), roce.PSN(e.rand.Uint32()&roce.PSNMask)
-	for least := max(leastMTU, 2*p.BusBytes); ep.PathMTU > least && e.rand.IntN(2) == 0; {
+	for least := p.LeastPathMTU(); ep.PathMTU > least && e.rand.IntN(2) == 0; {
 		ep.PathMTU /= 2
 	}
 }
 
-// leastMTU is the least path MTU of RoCE.
-const leastMTU = 256
-
 // timeout is that of hosts, in cycles.
 const timeout = 4000
 
-// hopTimeout is PIPE_TIMEOUT of a Mode III engine, in microseconds.
+// hopTimeout is PIPE_TIMEOUT of an engine of Mode III or I, in microseconds.
 func hopTimeout(p contract.Params) uint16 { return uint16(timeout/p.CyclesPerMicrosecond() + 1) }
 
 // silence ends the hosts and disables the groups, whatever state the engine is in.
@@ -165,7 +162,7 @@ func (e *engine) silence() error {
 
 // drained lets time pass until nothing moves any more.
 func (e *engine) drained() error {
-	for range drain / 256 {
+	for until := max(e.net.Now(), e.Now()) + drain; e.net.Now() < until; {
 		if err := e.step(); err != nil {
 			return err
 		}
@@ -186,7 +183,7 @@ func (e *engine) quiet(cycles uint64) error {
 	return nil
 }
 
-// drain is how many cycles it may take until nothing moves any more, at least.
+// drain is how many cycles it may take at most until nothing moves any more.
 const drain = 200_000
 
 // step is a quantum of the network.

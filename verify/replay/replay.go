@@ -204,8 +204,11 @@ func (r *replayer) sums(g *rig.Group, pr *prediction) {
 	seen := map[key]bool{}
 	for _, o := range r.left {
 		p, err := o.Packet()
-		if err != nil || !roce.CheckICRC(o.Data) {
-			t.Fatalf("a frame left that is not sound: %w", err)
+		if err == nil && !roce.CheckICRC(o.Data) {
+			err = errors.New("its ICRC is wrong")
+		}
+		if err != nil {
+			t.Fatalf("a frame left by port %d in cycle %d that is not sound: %w", o.Port, o.Last, err)
 		}
 		if !p.Op.IsSend() {
 			continue

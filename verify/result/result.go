@@ -41,7 +41,7 @@ type Test struct {
 	// WallSeconds is real time.
 	WallSeconds float64 `json:"wall_s"`
 	Verdict     Verdict `json:"verdict"`
-	// Stimulus is the SHA-256 of all that was offered to the engines: frames, register accesses and pauses with their cycles. The same
+	// Stimulus is the SHA-256 of the stimulus of the engines: frames, register accesses, pauses, troubles and resets with their cycles. The same
 	// scenario and seed give the same on one kind of DUT. Egress is that of all that left, by port and cycle.
 	Stimulus string `json:"stimulus_sha256,omitempty"`
 	Egress   string `json:"egress_sha256,omitempty"`

@@ -22,13 +22,13 @@ type Engine struct {
 	Ctl *ctrl.Driver
 	T   *T
 
-	// Mute, in Mode III: the other ends say nothing by themselves. Otherwise Settle has them acknowledge what they get, and leaves out what
+	// Mute, in Modes III and I: the other ends say nothing by themselves. Otherwise Settle has them acknowledge what they get, and leaves out what
 	// the engine acknowledges.
 	Mute bool
 	// Timers: the scenario has set PIPE_TIMEOUT itself. Otherwise nobody is ever late.
 	Timers bool
 
-	groups []*Group             // those that were programmed, in Mode III
+	groups []*Group             // those that were programmed, in Modes III and I
 	tags   map[uint32]roce.VLAN // of frames to the endpoints that were programmed, by QPN
 }
 
@@ -43,7 +43,7 @@ func (t *T) Engine() *Engine {
 	return e
 }
 
-// PipeEngine is a Mode III engine whose other ends are mute. Its time-out is in microseconds.
+// PipeEngine is an engine of Mode III or I whose other ends are mute. Its time-out is in microseconds.
 func (t *T) PipeEngine(timeout uint16) *Engine {
 	e := t.Engine()
 	e.Mute, e.Timers = true, true
@@ -51,7 +51,7 @@ func (t *T) PipeEngine(timeout uint16) *Engine {
 	return e
 }
 
-// SetTimeout sets a Mode III engine's time-out, in microseconds. It sends RNR NAKs of the shortest timer but 0 and no CNPs.
+// SetTimeout sets the time-out of an engine of Mode III or I, in microseconds. It sends RNR NAKs of the shortest timer but 0 and no CNPs.
 func (e *Engine) SetTimeout(timeout uint16) {
 	e.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
 }
@@ -131,8 +131,8 @@ func (e *Engine) SettleAsIs() []dut.Frame {
 	return e.Out()
 }
 
-// Settle runs the engine until it rests and returns what left. In Mode III the other ends acknowledge what they get and the engine's own
-// ACKs are left out, unless it is Mute: so scenarios of what both modes do alike need not know of pipes.
+// Settle runs the engine until it rests and returns what left. In Modes III and I the other ends acknowledge what they get and the engine's
+// own ACKs are left out, unless it is Mute: so scenarios of what all modes do alike need not know of pipes.
 func (e *Engine) Settle() (all []dut.Frame) {
 	outs := e.SettleAsIs()
 	if !e.T.Pipes() || e.Mute {

@@ -180,7 +180,7 @@ func (c *Comm) join(nd *Node) {
 	}
 }
 
-// setTimers gives a Mode III engine the hosts' time-out.
+// setTimers gives an engine of Mode III or I the hosts' time-out.
 func (n *Network) setTimers(e *Engine) {
 	if !n.T.Pipes() || e.Timers {
 		return

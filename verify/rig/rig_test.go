@@ -78,10 +78,12 @@ func TestSkip(t *testing.T) {
 
 // TestLimit: more members and a longer window have more cycles, in whole steps.
 func TestLimit(t *testing.T) {
-	for want, p := range map[uint64]contract.Params{
-		1: {Members: 8, WindowPackets: 128}, 2: {Members: 9}, 3: {Members: 2, WindowPackets: 257}, 8: {Members: 16, WindowPackets: 512},
-	} {
-		assert.Equal(t, want*rig.MaxCycles, rig.Limit(p), "%d members, %d packets", p.Members, p.WindowPackets)
+	for _, c := range []struct {
+		members, window int
+		want            uint64
+	}{{8, 128, 1}, {9, 0, 2}, {2, 257, 3}, {16, 512, 8}} {
+		got := rig.Limit(contract.Params{Members: c.members, WindowPackets: c.window})
+		assert.Equal(t, c.want*rig.MaxCycles, got, "%d members, %d packets", c.members, c.window)
 	}
 }
 

@@ -42,10 +42,10 @@ func (t *T) Count(n, long int) int {
 	return n
 }
 
-// ByMode is what holds in Mode II or what holds in Mode III.
-func ByMode[V any](t *T, two, three V) V {
+// ByMode is the first in Mode II, the second in Modes III and I.
+func ByMode[V any](t *T, two, other V) V {
 	if t.Pipes() {
-		return three
+		return other
 	}
 	return two
 }

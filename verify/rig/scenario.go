@@ -27,8 +27,9 @@ type Scenario struct {
 // window of up to 128 packets.
 const MaxCycles = 20_000_000
 
-// Limit is MaxCycles for a configuration: as many times that as it has 8 members, who are as many engines of a tree, and 128 packets in a window,
-// of which scenarios send each (agilex8m, with 16 members and 512 packets, needs 65 million, a tree of 16 members in Mode III 35).
+// Limit is how many cycles the engines of a scenario may be clocked in all: MaxCycles, times members over 8, times window_packets over 128,
+// each rounded up. A tree has an engine for each member, and scenarios send whole windows. agilex8m (16 members, 512 packets) needs 65 million,
+// a tree of 16 members in Mode III 35.
 func Limit(p contract.Params) uint64 {
 	times := func(n, of int) uint64 { return uint64(max(1, (n+of-1)/of)) }
 	return MaxCycles * times(p.Members, 8) * times(p.WindowPackets, 128)
@@ -37,7 +38,7 @@ func Limit(p contract.Params) uint64 {
 // Needs returns why a configuration cannot hold a scenario, or nothing.
 type Needs func(p contract.Params) string
 
-// All is nothing but what every one of them says: the first reason.
+// All joins needs: its reason is the first that any of them has.
 func All(needs ...Needs) Needs {
 	return func(p contract.Params) string {
 		for _, n := range needs {
@@ -119,8 +120,8 @@ func NeedParentPort(p contract.Params) string {
 	return unless(min(2, p.Members)%p.Ports != 0, "needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 }
 
-// NeedShortMessages is for scenarios that repeat what links lose: with longer messages than that they need more than MaxCycles (of 16 KiB 22 to 80
-// million cycles).
+// NeedShortMessages is for scenarios that repeat what links lose: with messages of 16 KiB they need 22 to 80 million cycles,
+// more than Limit gives a small configuration.
 func NeedShortMessages(p contract.Params) string {
 	const most = 4096
 	return unless(p.Mode != 1 || p.MessageBytes <= most, "needs messages of at most %d bytes in Mode I, the configuration has %d", most, p.MessageBytes)

@@ -13,7 +13,7 @@ import (
 	"incforge/verify/dut"
 )
 
-// sends are the actions of a Mode III engine that are due at once.
+// sends are the actions of an engine of Mode III or I that are due at once.
 func (b *Board) sends() []inc.Action {
 	if !b.pipes() || b.resting {
 		return nil
@@ -23,7 +23,7 @@ func (b *Board) sends() []inc.Action {
 	return b.wants
 }
 
-// decide has the reference repeat, in order, what a Mode III engine reported.
+// decide has the reference repeat, in order, what an engine of Mode III or I reported.
 func (b *Board) decide() {
 	for _, a := range b.DUT.Acts() {
 		b.lively = max(b.lively, a.At)

@@ -38,6 +38,7 @@ type port struct {
 	owed   [][]dut.Frame // by line
 	gone   place         // of each line, frames that are in owed no more
 	places []place
+	lost   uint64 // frames owed since the last reset that did not leave, where queues may drop them
 }
 
 // rest are the frames of a line that must still leave if x is right.
@@ -46,6 +47,12 @@ func (p *port) rest(x place, line int) []dut.Frame { return p.owed[line][x[line]
 // empty reports that no more frames are expected at the port.
 func (p *port) empty() bool {
 	return slices.ContainsFunc(p.places, func(x place) bool { return p.left(x) == 0 })
+}
+
+// clear forgets what must still leave.
+func (p *port) clear() {
+	clear(p.owed)
+	p.gone, p.places = place{}, []place{{}}
 }
 
 // left is how many frames must still leave if x is right.
@@ -63,6 +70,7 @@ func (b *Board) expect(outs []inc.Out) {
 		line := b.line(o)
 		owed := &b.ports[o.Port].owed[line]
 		*owed = append(*owed, dut.Frame{Data: o.Frame, Err: o.Err})
+		b.ports[o.Port].lost++
 	}
 }
 
@@ -114,12 +122,12 @@ func (b *Board) match(o dut.Frame) bool {
 	var next []place
 	for _, x := range p.places {
 		for line := range p.owed {
-			rest := p.rest(x, line)
-			if len(rest) == 0 || !b.same(&rest[0], &o, line) {
+			ahead := b.ahead(p.rest(x, line), &o, line)
+			if ahead < 0 {
 				continue
 			}
 			y := x
-			if y[line]++; !slices.Contains(next, y) {
+			if y[line] += int32(ahead) + 1; !slices.Contains(next, y) {
 				next = append(next, y)
 			}
 		}
@@ -128,11 +136,20 @@ func (b *Board) match(o dut.Frame) bool {
 		return false
 	}
 	p.places = next
+	p.lost--
 	for line := range p.owed {
 		least := slices.MinFunc(next, func(x, y place) int { return cmp.Compare(x[line], y[line]) })
 		p.owed[line], p.gone[line] = p.rest(least, line), least[line]
 	}
 	return true
+}
+
+// ahead is how many frames of a line were dropped if the one that left is of it; -1 if it is not, or nothing drops frames and another is next.
+func (b *Board) ahead(rest []dut.Frame, left *dut.Frame, line int) int {
+	if !b.drops {
+		rest = rest[:min(1, len(rest))]
+	}
+	return slices.IndexFunc(rest, func(want dut.Frame) bool { return b.same(&want, left, line) })
 }
 
 // same tells whether a frame that left is the one expected, or what a memory may make of it that could not correct an error.

@@ -90,7 +90,7 @@ func (b *Board) Write(addr, value uint32, strobes uint8) error {
 	}
 	err := b.guard(func() {
 		if b.pipes() {
-			if !stuck { // actions reported while the bus was busy came before the write
+			if !stuck { // what Acts returns in the cycle of the answer was decided before the write took effect
 				b.collect()
 			}
 			b.resting = false

@@ -50,7 +50,7 @@ func (b *Board) quiet() uint64 {
 	if p.Mode == 1 { // an acknowledgement may pass a whole pool: 4 cycles a message, and up to two slots each, counted one a cycle
 		cycles += 6 * p.WindowMessages
 	}
-	if p.InBand && !b.pipes() { // frames behind the one that opens a range wait for it, two cycles an endpoint where tables have one port; a pipe's engine tells
+	if p.InBand && !b.pipes() { // frames behind one that opens a range wait for it, two cycles an endpoint where tables have one port; the other modes report their decisions
 		cycles += 2 * p.Members
 	}
 	if p.PortBytes > 0 { // every port's queue may hold a frame
@@ -72,7 +72,12 @@ func (b *Board) complete() bool {
 
 // patience is the number of still cycles after which nothing more will leave.
 func (b *Board) patience() uint64 {
-	return uint64(4*b.man.Params.MTUBytes/b.man.Params.BusBytes) + stuckCycles
+	p := b.man.Params
+	cycles := 4*p.MTUBytes/p.BusBytes + stuckCycles
+	if p.PortBytes > 0 { // what all ports bring at once is added, and then reduced, one after the other
+		cycles += 2 * p.Ports * p.Beats(p.MTUBytes) * p.CyclesPerBeat()
+	}
+	return uint64(cycles)
 }
 
 // Patience is the same for scenarios that hold an engine up.
@@ -108,7 +113,7 @@ const (
 )
 
 // Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
-// for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
+// for timers: an engine of Mode III or I whose results are not acknowledged rests between retransmissions.
 func (b *Board) Settle() error { return b.guard(b.settle) }
 
 func (b *Board) settle() {

@@ -5,7 +5,7 @@
 // in that order, and every frame that leaves must be the next one that the reference expects: engine-made frames in
 // order on each port, bypassed frames in order on each port, the two kinds interleaved in any way.
 //
-// A Mode III engine reports the frames it decides and the actions it takes in order, and the reference repeats them
+// An engine of Mode III or I reports the frames it decides and the actions it takes in order, and the reference repeats them
 // in that order. An action must be allowed at that point and a time-out must not come early. When the engine rests,
 // no action may be due. A Mode II engine reports nothing: it counts as having decided what it accepted, unless it is
 // held up (HoldUp).
@@ -44,12 +44,12 @@ type Board struct {
 	Cover cover.Map
 	// OnAccept, if not nil, is called with every accepted frame and the counters it changed in the reference.
 	OnAccept func(a dut.Frame, changed []inc.Counter)
-	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
+	// OnAct, if not nil, is called with every action that an engine of Mode III or I took, and its cycle.
 	OnAct func(at uint64, a inc.Action)
 	// Decided is the cycle of the frame that OnAccept is called with: in which it was decided, if the engine reports that, else of its last beat.
 	Decided uint64
 
-	pending [inc.MaxEngines][]pending // accepted and not yet decided, in Mode III or held up, by engine
+	pending [inc.MaxEngines][]pending // accepted and not yet decided, in Modes III and I or held up, by engine
 	acts    []dut.Act                 // reported, waiting for frames not accepted yet
 	early   []dut.Frame               // left, before the report that explains them
 	wants   []inc.Action              // scratch
@@ -67,6 +67,8 @@ type Board struct {
 	logSize int
 	// injected: errors were injected into the payload memory (register ECC_INJECT); doubled: some were double errors.
 	injected, doubled bool
+	// drops: queues at the ports drop what they have no room for on the way out.
+	drops bool
 	// uncertain: causes of interrupts were cleared while frames were inside.
 	uncertain bool
 }
@@ -95,7 +97,7 @@ func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}, waiting: map[uint32]int{}}
+	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}, waiting: map[uint32]int{}, drops: m.Params.PortDrop && !d.TakesErrors()}
 	b.forget()
 	return b, nil
 }
@@ -116,7 +118,7 @@ func differ(format string, args ...any) {
 	fail.On(fmt.Errorf("%w: %w", ErrMismatch, fmt.Errorf(format, args...)))
 }
 
-// pipes reports whether the engine is of Mode III.
+// pipes tells whether the engine reports its decisions: Modes III and I.
 func (b *Board) pipes() bool { return b.man.Params.Pipes() }
 
 func (b *Board) forget() {
@@ -124,7 +126,8 @@ func (b *Board) forget() {
 	b.ports = make([]port, b.man.Params.Ports)
 	lines := b.lines() * b.man.Params.PriorityCount()
 	for i := range b.ports {
-		b.ports[i] = port{owed: make([][]dut.Frame, lines), places: []place{{}}}
+		b.ports[i] = port{owed: make([][]dut.Frame, lines)}
+		b.ports[i].clear()
 	}
 }
 

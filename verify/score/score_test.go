@@ -52,6 +52,61 @@ func TestOrder(t *testing.T) {
 	require.ErrorIs(t, b.StepTo(2), ErrMismatch, "the first difference stays")
 }
 
+// dropping is an engine behind queues that drop.
+type dropping struct {
+	*scripted
+	man  *contract.Manifest
+	full uint32 // PORT_TX_FULL of port 0
+}
+
+func (d *dropping) TakesErrors() bool { return false }
+
+func (d *dropping) Read(addr uint32) (uint32, error) {
+	if reg, i, ok := d.man.Find(addr); ok && reg.Name == "PORT_TX_FULL" && i == 0 {
+		return d.full, nil
+	}
+	return d.scripted.Read(addr)
+}
+
+// TestDrops: where a queue drops, frames may be missing, in their order and as many as it counts.
+func TestDrops(t *testing.T) {
+	p := synthetic.Mini()
+	p.PortBytes, p.PortDrop = 2, true
+	for name, c := range map[string]struct {
+		left []byte
+		full uint32
+		says string
+	}{
+		"none":             {[]byte{1, 2, 3}, 0, ""},
+		"inside":           {[]byte{1, 3}, 1, ""},
+		"the last":         {[]byte{1}, 2, ""},
+		"not counted":      {[]byte{1, 3}, 0, "port 0: 1 frames did not leave, and PORT_TX_FULL is 0"},
+		"counted too much": {[]byte{1, 3}, 2, "port 0: 1 frames did not leave, and PORT_TX_FULL is 2"},
+		"out of order":     {[]byte{2, 1, 3}, 0, "unexpected frame"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s := newScriptedOf(t, p)
+			m := synthetic.Manifest(p)
+			b, err := New(&dropping{s, m, c.full}, m)
+			require.NoError(t, err)
+			for i := range byte(3) {
+				s.accepted = append(s.accepted, dut.Frame{Data: frame(i + 1)})
+				s.Handle(0, 0, frame(i+1), false) // which counts
+			}
+			for _, n := range c.left {
+				s.out = append(s.out, dut.Frame{Data: frame(n)})
+			}
+			_, err = b.Finish()
+			if c.says == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrMismatch)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
 // TestLookalikes: the same bytes are expected from both queues of a port, and only what follows tells which it was.
 func TestLookalikes(t *testing.T) {
 	for _, order := range [][]byte{{1, 2, 1, 3}, {1, 3, 1, 2}, {1, 1, 2, 3}, {1, 1, 3, 2}} {
@@ -170,7 +225,6 @@ type stopping struct {
 }
 
 func (s *stopping) Acts() []dut.Act { a := s.acts; s.acts = nil; return a }
-func (s *stopping) Now() uint64     { return s.Reference.Now() }
 
 func (s *stopping) Write(addr, value uint32, strobes uint8) error {
 	if s.reports {

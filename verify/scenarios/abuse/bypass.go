@@ -42,6 +42,9 @@ func bypass(t *rig.T) {
 		s.allBypassed("a foreign frame, though foreign_bypass is set")
 	}
 	t.Check(e.Ctl.SetOptions(true, false))
+	if t.Params.PortDrop { // what follows has more wait for a port than its queue holds
+		return
+	}
 	fairness(g)
 	withoutGaps(g)
 	ofOneBeat(g)
@@ -152,11 +155,7 @@ func fairness(g *rig.Group) {
 	t.Check(e.Ctl.SetBypassPort(port, port))
 	e.SetPauses(dut.Pauses{Seed: 1, Ready: 0.5, Burst: 4})
 	for range each {
-		answered := g.Ack(0, g.Start())
-		if t.Pipes() { // data taken before
-			answered = g.Data(0, g.Start().Prev(), nil)
-		}
-		e.Put(answered, t.ARP(port))
+		e.Put(drawsAnswer(g), t.ARP(port))
 	}
 	outs := e.SettleAsIs()
 	run, longest, last := 0, 0, false
@@ -183,10 +182,7 @@ func withoutGaps(g *rig.Group) {
 		return
 	}
 	for range rounds {
-		answered := g.Ack(0, g.Start())
-		if t.Pipes() { // data taken before
-			answered = g.Data(0, g.Start().Prev(), nil)
-		}
+		answered := drawsAnswer(g)
 		for _, f := range []rig.Frame{t.ARP(g.Ends[0].Port), answered} {
 			e.SetPauses(dut.Pauses{Ready: 1})
 			for range frames {
@@ -237,10 +233,7 @@ func rightBehind(g *rig.Group) {
 	if t.OneQueue || rig.NeedBare(t.Params) != "" {
 		return
 	}
-	answered := g.Ack(0, g.Start())
-	if t.Pipes() { // data taken before
-		answered = g.Data(0, g.Start().Prev(), nil)
-	}
+	answered := drawsAnswer(g)
 	takes := uint64(0)
 	for wait := range uint64(cycles) {
 		came := uint64(0)
@@ -455,4 +448,12 @@ func shortest(t *rig.T) {
 	if left != g.MW() {
 		t.Fatalf("%d strangers left, expected %d", left, g.MW())
 	}
+}
+
+// drawsAnswer is a frame that draws an answer whenever it comes: an ACK, which Mode II returns; in Modes III and I data taken before.
+func drawsAnswer(g *rig.Group) rig.Frame {
+	if g.T.Pipes() {
+		return g.Data(0, g.Start().Prev(), nil)
+	}
+	return g.Ack(0, g.Start())
 }

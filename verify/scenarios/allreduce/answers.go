@@ -104,7 +104,9 @@ func simultaneousAcks(t *rig.T) {
 			g.Check(g.E.Settle(), want...)
 		}
 	}
-	ackStorm(g)
+	if !t.Params.PortDrop { // a port's queue that is full drops what the storm has leave
+		ackStorm(g)
+	}
 }
 
 // ackStorm lets every queue inside fill up: more ACKs than any holds, with repetitions of data among them, while no frame may leave.

@@ -92,7 +92,7 @@ func withReleases(t *rig.T) {
 		}
 		park(g)
 		for _, c := range m {
-			g.Send(g.Data(c, g.PSN(k+1), g.Values(16))).As("the next message of a parked group").Expect(refusal(g, c, g.PSN(k+1))...)
+			g.Send(g.Data(c, g.PSN(k+1), g.Values(16))).As("the next message of a parked group").Expect(refusal(c, g.PSN(k+1))...)
 		}
 		unpark(g)
 	}

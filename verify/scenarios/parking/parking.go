@@ -124,7 +124,7 @@ func complete(g *rig.Group, k, n int) {
 }
 
 // refusal is what a host's new data of a parked group draws.
-func refusal(g *rig.Group, c int, psn roce.PSN) []rig.Want {
+func refusal(c int, psn roce.PSN) []rig.Want {
 	return []rig.Want{rig.AETHTo(c, psn, roce.RNRSyndrome|1)}
 }
 
@@ -162,7 +162,7 @@ func turns(t *rig.T) {
 			complete(busy, at[busy.Index], n)
 			at[busy.Index] += n
 			c := idle.Members()[0]
-			idle.Send(idle.Data(c, idle.PSN(at[idle.Index]), idle.Values(16))).As("data of the group without slots").Expect(refusal(idle, c, idle.PSN(at[idle.Index]))...)
+			idle.Send(idle.Data(c, idle.PSN(at[idle.Index]), idle.Values(16))).As("data of the group without slots").Expect(refusal(c, idle.PSN(at[idle.Index]))...)
 		})
 	}
 }
@@ -519,7 +519,7 @@ func ranges(t *rig.T) {
 		again()
 		park(g)
 		for _, c := range m {
-			g.Send(opens(c, first)).As("a control without slots").Expect(refusal(g, c, first)...)
+			g.Send(opens(c, first)).As("a control without slots").Expect(refusal(c, first)...)
 		}
 		unpark(g)
 		for _, c := range m {

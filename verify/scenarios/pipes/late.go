@@ -99,7 +99,7 @@ func (g group) alone() {
 	t, e, m, n := g.T, g.E, g.T.Shuffled(g.Members()), g.MW()
 	c, others := m[0], m[1:]
 	seen := watch(e)
-	asks, heard := g.lap(n-1), uint64(2*len(others)*(t.Params.Beats(64)+16)) // until all of them have been
+	asks, heard := g.lap(n-1), uint64(2*len(others)*(t.Params.Beats(64)+16)) // cycles until all that one asks for was sent, and until what all others say has come in
 	due := g.busy(3*g.lap(2*n*len(m))/microseconds(t, 1)+8, seen)
 	wait(e, due-asks-2*heard)
 	for _, o := range others {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pipes has the scenarios of what only a Mode III engine does: answers of its own, pipes that fill, time-outs, what is sent again
+// Package pipes has the scenarios of what only engines of Modes III and I do: answers of its own, pipes that fill, time-outs, what is sent again
 // (docs/pipes.md). The other ends are mute: nothing is acknowledged unless a scenario has it acknowledged.
 package pipes
 

@@ -162,6 +162,9 @@ func startsHeldUp(t *rig.T) {
 	busy, again := e.Group(0, 2, t.Params.Members, false), e.Group(1, 2, t.Params.Members, false)
 	busy.Complete(busy.PSN(0))
 	room := comeIn(busy, rounds*more+most)
+	if room == 0 {
+		t.Fatalf("no frame comes in while one waits for room: nothing to start the group behind")
+	}
 	who := again.Members()[:min(len(again.Members()), most, room)]
 	for round := range rounds {
 		t.In(fmt.Sprintf("round %d", round), func() {
