@@ -49,6 +49,7 @@ type line struct {
 	mac        *axis.MAC
 	sent       [][]byte
 	came, lost int
+	brought    int // frames that a monitor saw on the line
 }
 
 type bench struct {
@@ -92,6 +93,9 @@ func newBench(t *testing.T, lib *sim.Lib, seed uint64) *bench {
 	require.NoError(t, err)
 	b.d.snk, err = axis.NewSinkOn(b.d.clk, "txd")
 	require.NoError(t, err)
+	watch, err := axis.NewMonitorOn(b.d.from, "rxd")
+	require.NoError(t, err)
+	watch.OnFrame(func(*axis.Frame) { b.d.brought++ })
 	for _, l := range []*line{b.c, b.d} {
 		lost := b.in[l.name+"_lost"]
 		l.clk.OnSample(func() { l.lost += int(lost.Uint64()) })
@@ -196,6 +200,7 @@ func rate(t *testing.T, b *bench) {
 	b.run(t, 30000)
 	require.Equal(t, [5]int{frames}, counted)
 	require.Equal(t, []int{frames, frames / 10, 0, 0}, []int{b.c.came, b.d.came, b.c.lost, b.d.lost})
+	require.Equal(t, frames/10, b.d.brought)
 	require.Zero(t, b.c.mac.Underruns())
 }
 
