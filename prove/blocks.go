@@ -146,7 +146,7 @@ func checkPipe() Block {
 				Change{m, "wire turn_next = !c_done && (x_acts || turn_reg);", "wire turn_next = 1'b0;"}},
 			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; ReceiveACK and Retransmission are used as they ask for", 0,
 				Change{m, "&& !(has_work && work_held);", ";"}},
-			{Range, "slots are the group's own, of the pipe that a frame or action belongs to; a contribution is of one endpoint and noted", 16,
+			{Range, "slots are the group's own, of the pipe that a frame or action belongs to; a contribution is of one endpoint and noted", 18,
 				Change{m, "wire [HEAD_W-1:0] head_on    = {d2_start, d_bias}", "wire [HEAD_W-1:0] head_on    = {d2_start, bias_past}"}},
 		},
 	}

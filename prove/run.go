@@ -54,8 +54,13 @@ type Verdict struct {
 	Error string `json:"error,omitempty"`
 }
 
-// OK tells that the property holds and its fault, if it was tried, was found.
-func (v Verdict) OK(faults bool) bool { return v.Error == "" && v.Proven && (!faults || v.Found) }
+// OK tells that the property holds and its fault, if it was tried, was found in a cycle for which it holds.
+func (v Verdict) OK(faults bool) bool {
+	return v.Error == "" && v.Proven && (!faults || v.Found && !v.TooLate())
+}
+
+// TooLate tells that the fault breaks the property in a cycle later than those for which it was shown: it says nothing of such a mistake.
+func (v Verdict) TooLate() bool { return v.Depth > 0 && v.FoundAt > v.Depth }
 
 // Report is a campaign.
 type Report struct {

@@ -17,7 +17,25 @@ import (
 	"incforge/rtlgen/params"
 )
 
-// The quickest of make proofs: each holds, and its fault is found.
+// TestVerdicts: a property holds, and its planted fault shows, in a cycle for which it was shown.
+func TestVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		v          prove.Verdict
+		with, bare bool
+	}{
+		"for all time": {prove.Verdict{Proven: true, Found: true, FoundAt: 90}, true, true},
+		"in time":      {prove.Verdict{Proven: true, Depth: 16, Found: true, FoundAt: 16}, true, true},
+		"too late":     {prove.Verdict{Proven: true, Depth: 16, Found: true, FoundAt: 17}, false, true},
+		"not found":    {prove.Verdict{Proven: true, Depth: 16}, false, true},
+		"broken":       {prove.Verdict{Found: true}, false, false},
+		"no verdict":   {prove.Verdict{Proven: true, Found: true, Error: "time"}, false, false},
+	} {
+		assert.Equal(t, c.with, c.v.OK(true), name)
+		assert.Equal(t, c.bare, c.v.OK(false), name)
+	}
+}
+
+// TestQuickProofs are the quickest of make proofs: each holds, and its fault is found.
 func TestQuickProofs(t *testing.T) {
 	p, err := params.Load("small/small2.yaml")
 	require.NoError(t, err)

@@ -83,9 +83,12 @@ func (a *app) printProofs(rep *prove.Report, faults bool) {
 		}
 		row := []any{v.Block, v.Kind, verdict, depth, fmt.Sprintf("%.1f", v.Seconds)}
 		if faults && v.Error == "" {
-			found := "NOT FOUND"
-			if v.Found {
-				found = "found"
+			found := "found"
+			switch {
+			case !v.Found:
+				found = "NOT FOUND"
+			case v.TooLate():
+				found = "TOO LATE"
 			}
 			row = append(row, found, v.FoundAt, fmt.Sprintf("%.1f", v.FaultSeconds))
 		}
