@@ -30,7 +30,7 @@ func tried(t *testing.T, o Options, with runner) *campaign {
 	require.NoError(t, err)
 	o.Experience, o.Config = e, "half"
 	o.Progress = func(string, ...any) *progress.Task { return nil }
-	return &campaign{Options: o, scenarios: []rig.Scenario{{Name: "dear"}, {Name: "cheap"}, {Name: "foreign"}},
+	return &campaign{Options: o, man: &contract.Manifest{}, scenarios: []rig.Scenario{{Name: "dear"}, {Name: "cheap"}, {Name: "foreign"}},
 		given: given{Healthy: map[string]healthy{"cheap": {Clocked: 100, Seconds: 0.1}, "dear": {Clocked: 1000, Seconds: 10}}},
 		open:  func() (runner, error) { return with, nil }}
 }
