@@ -135,6 +135,9 @@ func (n *NIC) receive() {
 func (n *NIC) take(frame []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.err != nil {
+		return // all requests are flushed, and their memory is no longer the NIC's
+	}
 	if len(frame) < qpnEnd {
 		n.strays++
 		return

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type cable struct {
 	stop chan struct{}
 	once *sync.Once
 	full error // of Send, if it is to fail
+	sent atomic.Int64
 }
 
 func (c *cable) Send(frame []byte) error {
@@ -32,6 +34,7 @@ func (c *cable) Send(frame []byte) error {
 	case c.out <- slices.Clone(frame):
 	default: // lost
 	}
+	c.sent.Add(1)
 	return c.full
 }
 
@@ -229,4 +232,21 @@ func TestBrokenWire(t *testing.T) {
 	require.ErrorIs(t, p.qps[1].PostRecv(verbs.WorkRequest{}), softnic.ErrClosed)
 	_, err = p.nics[1].Register(b)
 	require.ErrorIs(t, err, softnic.ErrClosed)
+}
+
+// A frame that comes after the wire broke on the way out is not taken: its receive is flushed, and the memory is the caller's again.
+func TestLateFrame(t *testing.T) {
+	p := newPair(t, 2)
+	p.cables[1].full = errors.New("no carrier") // the first ACK breaks it
+	from, to := []byte{1, 2, 3, 4}, make([]byte, 8)
+	send, recv := register(t, p.nics[0], from), register(t, p.nics[1], to)
+	for i := range uint64(2) {
+		require.NoError(t, p.qps[1].PostRecv(verbs.WorkRequest{ID: i, Region: recv, Memory: to[4*i : 4*i+4]}))
+	}
+	require.NoError(t, p.qps[0].PostSend(verbs.WorkRequest{Region: send, Memory: from}))
+	require.Equal(t, []verbs.Completion{{ID: 0, Recv: true, Bytes: 4}, {ID: 1, Recv: true, Status: verbs.Fatal, Detail: "wire: no carrier"}}, wait(t, p.qps[1], 2))
+	require.NoError(t, p.qps[0].PostSend(verbs.WorkRequest{Region: send, Memory: from}))
+	require.Eventually(t, func() bool { return p.cables[0].sent.Load() == 2 && len(p.cables[1].in) == 0 }, 5*time.Second, time.Millisecond)
+	require.NoError(t, p.nics[1].Close()) // its receiver has ended
+	require.Equal(t, []byte{1, 2, 3, 4, 0, 0, 0, 0}, to)
 }
