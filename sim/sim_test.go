@@ -548,8 +548,8 @@ func TestMissingTool(t *testing.T) {
 }
 
 // TestCache: several processes that start the same build at once build it once; a
-// later build is found, by content and not by path, quickly; another content is
-// another build.
+// later build is found, by content and not by path; another content is another
+// build.
 func TestCache(t *testing.T) {
 	const env = "SIM_TEST_BUILD_IN"
 	if cache := os.Getenv(env); cache != "" { // a child
@@ -585,11 +585,9 @@ func TestCache(t *testing.T) {
 
 	build := counter()
 	build.CacheDir = cache
-	begin := time.Now()
 	first := compile(t, build)
 	assert.True(t, first.Cached)
 	assert.Contains(t, outs[0].String(), first.Digest)
-	assert.Less(t, time.Since(begin), 300*time.Millisecond)
 
 	moved := build
 	moved.Files = []string{copied}

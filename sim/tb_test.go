@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -286,14 +285,12 @@ func TestHang(t *testing.T) {
 	assert.Equal(t, err, tb.Model().Tick(), "the failure stays")
 }
 
-// TestDeadlock: when nothing can wake the tasks, the bench does not wait for the limit.
+// TestDeadlock: when nothing can wake the tasks, the bench does not wait for the limit, which is centuries away.
 func TestDeadlock(t *testing.T) {
 	tb, _ := newTB(t)
 	tb.Start("stuck", func(k *sim.Task) { sim.NewEvent("x").Wait(k) })
-	begin := time.Now()
 	err := tb.Run(1 << 60)
 	assert.ErrorContains(t, err, "no task can ever run again (cycle 0); waiting:\n  task stuck waits for event x at tb_test.go:")
-	assert.Less(t, time.Since(begin), time.Second)
 }
 
 // TestTaskFailures: whatever fails in a task ends the test, with task and Go line.

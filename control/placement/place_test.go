@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -368,23 +367,8 @@ func cluster(t testing.TB) (*Placer, func(policy Policy, scattered bool) int) {
 
 func TestCluster(t *testing.T) {
 	_, place := cluster(t)
-	cpu := func() time.Duration {
-		var u syscall.Rusage
-		require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	for _, scattered := range []bool{false, true} {
-		policy := Policy(EdgeDisjoint{})
-		if scattered {
-			policy = Spatial{}
-		}
-		before := cpu()
-		refused := place(policy, scattered)
-		spent := cpu() - before
-		t.Logf("%v, scattered %v: %v, %d refused", policy, scattered, spent, refused)
-		assert.Zero(t, refused)
-		assert.Less(t, spent, time.Second)
-	}
+	assert.Zero(t, place(EdgeDisjoint{}, false))
+	assert.Zero(t, place(Spatial{}, true))
 }
 
 func BenchmarkCluster(b *testing.B) {
