@@ -49,6 +49,7 @@ type Build struct {
 	Defines     map[string]string // `define NAME VALUE
 	Params      map[string]string // parameters of the top module, as Verilog literals
 	Flags       []string          // further Verilator arguments
+	Once        []string          // modules compiled once each behind a wrapper, however many of them there are (verilate.Design)
 	Trace       bool              // build a model that can write waves; slower
 	Cover       bool              // build a model that counts which lines, branches and bits it comes through (Model.Coverage); slower
 	Short       bool              // the model runs for no longer than a compiler takes to optimise it as far as it can
@@ -157,7 +158,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 	if err := b.validate(); err != nil {
 		return nil, err
 	}
-	made, err := verilate.Design{Top: b.Top, Files: b.Files, IncludeDirs: b.IncludeDirs, Defines: b.Defines, Params: b.Params, Flags: b.Flags,
+	made, err := verilate.Design{Top: b.Top, Files: b.Files, IncludeDirs: b.IncludeDirs, Defines: b.Defines, Params: b.Params, Flags: b.Flags, Once: b.Once,
 		Trace: b.Trace, Cover: b.Cover, Short: b.Short, Brief: b.Brief, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
 	if err != nil {
 		return nil, err

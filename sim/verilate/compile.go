@@ -75,6 +75,9 @@ const libOpt = "-O1"
 
 // Design says what to compile. Everything down to Brief, and the contents of the files, determines the library; the
 // rest does not.
+//
+// A module of Once has no parameters set by whoever holds it, and a file of its name. It becomes a model behind a wrapper in DPI, as with
+// Verilator's --hierarchical, so that many of a large module take one's memory and time to compile. Waves and coverage do not reach into it.
 type Design struct {
 	Top         string            // name of the top module
 	Files       []string          // sources, in order
@@ -82,6 +85,7 @@ type Design struct {
 	Defines     map[string]string // `define NAME VALUE
 	Params      map[string]string // parameters of the top module
 	Flags       []string          // further Verilator arguments
+	Once        []string          // modules compiled once each, however often they stand in the design; see below
 	Trace       bool              // the model can write waves
 	Cover       bool              // the model counts which lines, branches and bits it came through
 	Short       bool              // it is optimised no further than a small model, whatever its size
@@ -177,6 +181,17 @@ func (d *Design) arguments() []string {
 	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
 		args = append(args, "-G"+name+"="+d.Params[name])
 	}
+	return append(args, d.further()...)
+}
+
+// onceArguments are those for a module of Once.
+func (d *Design) onceArguments(module string) []string {
+	return append(append(verilatorFlags(false, false), "--lib-create", module, "--top-module", module), d.further()...)
+}
+
+// further are arguments that hold for all modules.
+func (d *Design) further() []string {
+	var args []string
 	for _, name := range slices.Sorted(maps.Keys(d.Defines)) {
 		args = append(args, "+define+"+name+"="+d.Defines[name])
 	}
@@ -193,6 +208,9 @@ func (d *Design) digest(tools toolset, args []string, all []source) (string, err
 	key.Add(scheme, libOpt, d.level(0), d.level(largeModel+1))
 	key.Add(commonFlags(d.Trace)...)
 	key.Add(args...)
+	for _, name := range d.Once {
+		key.Add("--lib-create", name)
+	}
 	for _, s := range all {
 		key.Add(s.local, string(s.text))
 	}

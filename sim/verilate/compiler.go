@@ -43,25 +43,29 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 			return err
 		}
 	}
-	full := append([]string{"--prefix", c.prefix, "--Mdir", "obj"}, args...)
-	for i := range c.d.IncludeDirs {
-		full = append(full, fmt.Sprintf("+incdir+inc%d", i))
-	}
-	full = append(full, "+incdir+src")
+	var files []string
 	for _, s := range sources {
-		full = append(full, s.local)
+		files = append(files, s.local)
 	}
-	if err := c.call("verilator", full...); err != nil {
+	var parts []*part
+	for i, module := range c.d.Once {
+		p := &part{prefix: fmt.Sprintf("%so%d", c.prefix, i), folder: fmt.Sprintf("once%d", i)}
+		own := slices.IndexFunc(files, func(f string) bool { return strings.TrimSuffix(filepath.Base(f), filepath.Ext(f)) == module })
+		if own < 0 {
+			return fmt.Errorf("module %s, to be compiled once, has no file of its name", module)
+		}
+		if err := c.generate(p, c.d.onceArguments(module), files); err != nil {
+			return err
+		}
+		p.fast = append(p.fast, module)
+		files[own] = p.folder + "/" + module + ".sv"
+		parts = append(parts, p)
+	}
+	top := &part{prefix: c.prefix, folder: topFolder}
+	if err := c.generate(top, args, files); err != nil {
 		return err
 	}
-	obj := filepath.Join(c.dir, "obj")
-	makefile, err := os.ReadFile(filepath.Join(obj, c.prefix+".mk"))
-	if err != nil {
-		return fmt.Errorf("reading what Verilator made: %w", err)
-	}
-	if c.root, err = parseRoot(string(makefile)); err != nil {
-		return err
-	}
+	obj := filepath.Join(c.dir, topFolder)
 	if err := writeShim(obj); err != nil {
 		return err
 	}
@@ -73,12 +77,7 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err != nil {
 		return err
 	}
-	classes, err := os.ReadFile(filepath.Join(obj, c.prefix+"_classes.mk"))
-	if err != nil {
-		return fmt.Errorf("reading what Verilator made: %w", err)
-	}
-	lists := parseClasses(string(classes))
-	clean, err := pure(obj, c.prefix, lists["VM_CLASSES_FAST"])
+	clean, err := pure(obj, c.prefix, top.fast)
 	if err != nil {
 		return err
 	}
@@ -86,21 +85,76 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err := os.WriteFile(filepath.Join(obj, "model.inc"), modelInclude(c.prefix, ports, clean, c.d.Cover), 0o644); err != nil {
 		return err
 	}
+	top.fast = append([]string{"shim"}, top.fast...)
+	return c.build(append(parts, top))
+}
 
-	units, size, err := bundle(obj, c.prefix+"__Syms.h",
-		slices.Concat(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"]),
-		slices.Concat([]string{"shim"}, lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"]))
-	if err != nil {
+const topFolder = "obj"
+
+// part is what one run of Verilator makes: the design, or a module of Once.
+type part struct {
+	prefix     string   // of its C++ names
+	folder     string   // where it lies
+	slow, fast []string // its files, without ending
+	global     []string // those of Verilator's run-time library that it wants
+}
+
+// generate runs Verilator.
+func (c *compiler) generate(p *part, args, files []string) error {
+	full := append([]string{"--prefix", p.prefix, "--Mdir", p.folder}, args...)
+	for i := range c.d.IncludeDirs {
+		full = append(full, fmt.Sprintf("+incdir+inc%d", i))
+	}
+	full = append(full, "+incdir+src")
+	if err := c.call("verilator", append(full, files...)...); err != nil {
 		return err
 	}
+	makefile, err := os.ReadFile(filepath.Join(c.dir, p.folder, p.prefix+".mk"))
+	if err != nil {
+		return fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	if c.root, err = parseRoot(string(makefile)); err != nil {
+		return err
+	}
+	classes, err := os.ReadFile(filepath.Join(c.dir, p.folder, p.prefix+"_classes.mk"))
+	if err != nil {
+		return fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	lists := parseClasses(string(classes))
+	p.slow = slices.Concat(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"])
+	p.fast = slices.Concat(lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"])
+	p.global = append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)
+	return nil
+}
+
+// build compiles the parts and links them.
+func (c *compiler) build(parts []*part) error {
+	var units, global []string
+	size := int64(0)
+	for _, p := range parts {
+		some, bytes, err := bundle(filepath.Join(c.dir, p.folder), p.prefix+"__Syms.h", p.slow, p.fast)
+		if err != nil {
+			return err
+		}
+		for _, u := range some {
+			units = append(units, p.folder+"/"+u)
+		}
+		size += bytes
+		for _, name := range p.global {
+			if !slices.Contains(global, name) {
+				global = append(global, name)
+			}
+		}
+	}
 	c.opt = c.d.level(size)
-	if c.pre, c.runtimeObjects, err = c.common(append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)); err != nil {
+	var err error
+	if c.pre, c.runtimeObjects, err = c.common(global); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(c.ctx)
 	g.SetLimit(c.jobs())
 	for _, unit := range units {
-		g.Go(func() error { return c.cxx(ctx, "obj/"+unit+".cpp", "obj/"+unit+".o", c.opt, "-include", c.pre) })
+		g.Go(func() error { return c.cxx(ctx, unit+".cpp", unit+".o", c.opt, "-include", c.pre) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -108,7 +162,12 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err := c.link(units); err != nil {
 		return err
 	}
-	return os.RemoveAll(obj)
+	for _, p := range parts {
+		if err := os.RemoveAll(filepath.Join(c.dir, p.folder)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // jobs is how many compilers may run at a time.
@@ -141,10 +200,10 @@ func (c *compiler) common(names []string) (pre string, objects []string, err err
 func (c *compiler) link(units []string) error {
 	args := []string{
 		"-shared", "-o", libName, "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,--no-undefined",
-		"-Wl,--version-script=obj/exports.map",
+		"-Wl,--version-script=" + topFolder + "/exports.map",
 	}
 	for _, unit := range units {
-		args = append(args, "obj/"+unit+".o")
+		args = append(args, unit+".o")
 	}
 	args = append(args, c.runtimeObjects...)
 	args = append(args, "-lpthread", "-lm")
@@ -261,7 +320,7 @@ func (c *compiler) call(name string, args ...string) error {
 }
 
 func (c *compiler) cxx(ctx context.Context, from, to, opt string, flags ...string) error {
-	args := append(commonFlags(c.d.Trace), opt, "-Iobj", "-I"+c.root+"/include", "-I"+c.root+"/include/vltstd")
+	args := append(commonFlags(c.d.Trace), opt, "-I"+filepath.Dir(from), "-I"+c.root+"/include", "-I"+c.root+"/include/vltstd")
 	args = append(append(args, flags...), "-c", from, "-o", to)
 	_, err := tool.Run(ctx, tool.Command{Name: "g++", Args: args, Dir: c.dir, Log: c.d.Log, Timeout: buildTimeout})
 	return err

@@ -121,6 +121,10 @@ func (s Source) models(ctx context.Context) Engines {
 	}
 }
 
+// flatBytes bounds what all engines take a cycle in a model of one piece. One of 1,024 bytes has Verilator take 10 GB and the compiler some
+// ten minutes; what is wider has its engine compiled once.
+const flatBytes = 0
+
 // compile has the simulator compile the top that is wanted.
 func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err error) {
 	defer fail.Catch(&err, "build the model")
@@ -130,6 +134,9 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 	}
 	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
 	b.Trace, b.Cover, b.Short, b.Brief = trace, s.Cover && !trace, s.Short, s.Brief
+	if p := s.Manifest.Params; s.Kind == KindRTL && p.EngineCount() > 1 && p.EngineCount()*p.BusBytes > flatBytes && !b.Cover && !s.Assert && !s.Upsets {
+		b.Once = []string{fail.Must(s.Manifest.Top(contract.TopCore)).Module}
+	}
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}

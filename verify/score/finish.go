@@ -114,6 +114,19 @@ func (b *Board) dropped() {
 	}
 }
 
+// PortDrops is how many frames the ports' queues have dropped, on the way in and out; zero where they never do.
+func (b *Board) PortDrops() (n uint64, err error) {
+	defer fail.Catch(&err, "")
+	if !b.drops {
+		return 0, nil
+	}
+	c := ctrl.New(b.DUT, b.man)
+	for i := range b.ports {
+		n += uint64(fail.Must(c.Read("PORT_RX_FULL", i))) + uint64(fail.Must(c.Read("PORT_TX_FULL", i)))
+	}
+	return n, nil
+}
+
 // called compares the causes of interrupts with the reference's.
 func (b *Board) called() {
 	if !b.man.Params.Interrupts || b.uncertain {

@@ -13,7 +13,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "barrier-hosts", Run: barriers,
 			Doc: "Barriers between hosts on a star without faults: all are released, nothing is sent twice."},
 		{Name: "line-rate", Run: lineRate,
-			Doc: "All ranks send full packets faster than the switch can take them: all results are right, nothing is lost."},
+			Doc: "All ranks send full packets faster than the switch can take them: all results are right, nothing is lost but what ports drop."},
 		{Name: "psn-wrap-hosts", Run: wrap,
 			Doc: "Messages between hosts across the wrap of the PSN while two percent of all frames are lost: all results are right."},
 		{Name: "rnr", Run: receiverNotReady,
