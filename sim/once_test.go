@@ -21,6 +21,7 @@ func TestOnce(t *testing.T) {
 		Asks  *sim.Port `port:"asks,out,1"`
 		Y     *sim.Port `port:"y,out,100"`
 		Held  *sim.Port `port:"held,out,8"`
+		Wide  *sim.Port `port:"wide,out,2101"`
 	}
 	flat := sim.Build{Top: "once", Files: []string{"testdata/once.v", "testdata/stage.v"}}
 	parted := flat
@@ -46,7 +47,8 @@ func TestOnce(t *testing.T) {
 			require.NoError(t, models[i].Cycle())
 		}
 		late = high
-		for _, of := range []func(pins) *sim.Port{func(p pins) *sim.Port { return p.Asks }, func(p pins) *sim.Port { return p.Y }, func(p pins) *sim.Port { return p.Held }} {
+		for _, of := range []func(pins) *sim.Port{func(p pins) *sim.Port { return p.Asks }, func(p pins) *sim.Port { return p.Y }, func(p pins) *sim.Port { return p.Held },
+			func(p pins) *sim.Port { return p.Wide }} {
 			require.Equal(t, of(all[0]).Hex(), of(all[1]).Hex(), of(all[0]).Name())
 		}
 	}

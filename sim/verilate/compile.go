@@ -31,15 +31,19 @@ const libName = "model.so"
 const scheme = "4"
 
 // expandLimit is the size in 32-bit words up to which Verilator makes a statement a word of an operation on a vector. What is longer goes
-// through functions; with those a concatenation of n parts copies n/2 times what it makes. Verilator's own limit, 64, is a bus of 256 bytes.
-const expandLimit = "512"
+// through functions; with those a concatenation of n parts copies n/2 times what it makes. Verilator's own limit, 64, is a bus of 256 bytes. What
+// is left round modules of Once mostly moves data: for a crossbar of 1,024 bytes the higher limit makes six times as much code.
+const (
+	expandLimit = "512"
+	aroundLimit = "64"
+)
 
 // verilatorFlags are what every model is built with: assertions live, unknowns are
 // random per instance, # delays are ignored (the bench owns the clock), and warnings
 // do not stop (linting is another command's business).
-func verilatorFlags(trace, cover bool) []string {
+func verilatorFlags(limit string, trace, cover bool) []string {
 	flags := []string{
-		"--cc", "-O3", "--expand-limit", expandLimit, "--assert", "--x-assign", "unique", "--x-initial", "unique",
+		"--cc", "-O3", "--expand-limit", limit, "--assert", "--x-assign", "unique", "--x-initial", "unique",
 		"--timescale", "1ns/1ps", "--no-timing", "-Wno-fatal",
 	}
 	if trace {
@@ -177,7 +181,11 @@ func (d Design) Compile(ctx context.Context) (Library, error) {
 
 // arguments are Verilator's, but for the files and where they lie.
 func (d *Design) arguments() []string {
-	args := append(verilatorFlags(d.Trace, d.Cover), "--top-module", d.Top)
+	limit := expandLimit
+	if len(d.Once) > 0 {
+		limit = aroundLimit
+	}
+	args := append(verilatorFlags(limit, d.Trace, d.Cover), "--top-module", d.Top)
 	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
 		args = append(args, "-G"+name+"="+d.Params[name])
 	}
@@ -186,7 +194,7 @@ func (d *Design) arguments() []string {
 
 // onceArguments are those for a module of Once.
 func (d *Design) onceArguments(module string) []string {
-	return append(append(verilatorFlags(false, false), "--lib-create", module, "--top-module", module), d.further()...)
+	return append(append(verilatorFlags(expandLimit, false, false), "--lib-create", module, "--top-module", module), d.further()...)
 }
 
 // further are arguments that hold for all modules.

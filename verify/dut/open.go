@@ -121,9 +121,19 @@ func (s Source) models(ctx context.Context) Engines {
 	}
 }
 
-// flatBytes bounds what all engines take a cycle in a model of one piece. One of 1,024 bytes has Verilator take 10 GB and the compiler some
-// ten minutes; what is wider has its engine compiled once.
-const flatBytes = 0
+// flatBytes is how many bytes a cycle the engines of a model in one piece may take together. For one engine of 1,024 bytes Verilator takes 10 GB
+// of memory, and for a second as much again.
+const flatBytes = 1024
+
+// once are the modules to compile once: the engine, if several in one piece were too much. Coverage, assertions and upsets reach into engines, and
+// want them in one piece at any price.
+func (s Source) once() []string {
+	p := s.Manifest.Params
+	if s.Kind == KindCore || s.Kind == KindNetlist || s.Cover || s.Assert || s.Upsets || p.EngineCount() == 1 || p.EngineCount()*p.BusBytes <= flatBytes {
+		return nil
+	}
+	return []string{fail.Must(s.Manifest.Top(contract.TopCore)).Module}
+}
 
 // compile has the simulator compile the top that is wanted.
 func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err error) {
@@ -134,9 +144,7 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 	}
 	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
 	b.Trace, b.Cover, b.Short, b.Brief = trace, s.Cover && !trace, s.Short, s.Brief
-	if p := s.Manifest.Params; s.Kind == KindRTL && p.EngineCount() > 1 && p.EngineCount()*p.BusBytes > flatBytes && !b.Cover && !s.Assert && !s.Upsets {
-		b.Once = []string{fail.Must(s.Manifest.Top(contract.TopCore)).Module}
-	}
+	b.Once = s.once()
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}
