@@ -56,14 +56,18 @@ func TestOrder(t *testing.T) {
 type dropping struct {
 	*scripted
 	man  *contract.Manifest
-	full uint32 // PORT_TX_FULL of port 0
+	full uint32 // PORT_TX_FULL of port 0; PORT_RX_FULL of port 1 is 5
 }
 
 func (d *dropping) TakesErrors() bool { return false }
 
 func (d *dropping) Read(addr uint32) (uint32, error) {
-	if reg, i, ok := d.man.Find(addr); ok && reg.Name == "PORT_TX_FULL" && i == 0 {
+	reg, i, ok := d.man.Find(addr)
+	switch {
+	case ok && reg.Name == "PORT_TX_FULL" && i == 0:
 		return d.full, nil
+	case ok && reg.Name == "PORT_RX_FULL" && i == 1:
+		return 5, nil
 	}
 	return d.scripted.Read(addr)
 }
@@ -99,6 +103,9 @@ func TestDrops(t *testing.T) {
 			_, err = b.Finish()
 			if c.says == "" {
 				require.NoError(t, err)
+				drops, err := b.PortDrops()
+				require.NoError(t, err)
+				require.EqualValues(t, c.full+5, drops)
 				return
 			}
 			require.ErrorIs(t, err, ErrMismatch)
