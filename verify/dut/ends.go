@@ -4,6 +4,7 @@ package dut
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -29,6 +30,19 @@ func (e *ends) Waiting() int {
 		n += len(q)
 	}
 	return n
+}
+
+// Queued are those frames, port by port.
+func (e *ends) Queued() iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		for _, q := range e.queued {
+			for _, f := range q {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Accepted returns what was accepted since the last call.

@@ -56,10 +56,9 @@ type Board struct {
 	resting bool                      // no action was due, and nothing has changed since
 	held    bool                      // no port takes anything from an engine that does not report what it decides
 
-	waiting map[uint32]int // frames offered and not accepted, by destination QPN
-	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
-	lively  uint64         // last cycle in which a frame was accepted or decided or left, or an action was taken
-	longest int            // bytes of the longest frame accepted since the engine last rested
+	moved   uint64 // last cycle in which a frame was accepted or left, or none waited
+	lively  uint64 // last cycle in which a frame was accepted or decided or left, or an action was taken
+	longest int    // bytes of the longest frame accepted since the engine last rested
 	frames  uint64
 	outs    []dut.Frame
 	err     error
@@ -97,7 +96,7 @@ func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}, waiting: map[uint32]int{}, drops: m.Params.PortDrop && !d.TakesErrors()}
+	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}, drops: m.Params.PortDrop && !d.TakesErrors()}
 	b.forget()
 	return b, nil
 }
@@ -140,14 +139,16 @@ func (b *Board) Frames() uint64 { return b.frames }
 // Log returns the most recent frames in and out, in the order in which they were seen.
 func (b *Board) Log() []Recorded { return b.log }
 
-// Offer queues a frame at a port of the engine.
-func (b *Board) Offer(port int, f dut.Frame) {
-	b.waiting[destination(f.Data)]++
-	b.DUT.Offer(port, f)
+// WaitingFor is the number of frames that wait at the ports and have this destination QPN.
+func (b *Board) WaitingFor(qpn uint32) int {
+	n := 0
+	for f := range b.Queued() {
+		if destination(f.Data) == qpn {
+			n++
+		}
+	}
+	return n
 }
-
-// WaitingFor is the number of frames offered and not yet accepted that have this destination QPN.
-func (b *Board) WaitingFor(qpn uint32) int { return b.waiting[qpn] }
 
 // Accepted returns nothing: the Board consumes the accepted frames. OnAccept shows them.
 func (b *Board) Accepted() []dut.Frame { return nil }
@@ -180,7 +181,6 @@ func (b *Board) SkipTo(cycle uint64) {
 func (b *Board) collect() {
 	for _, a := range b.DUT.Accepted() {
 		b.moved, b.lively = b.Now(), max(b.lively, a.Last)
-		b.waiting[destination(a.Data)]--
 		b.longest = max(b.longest, len(a.Data))
 		b.record(Recorded{Frame: a})
 		if to := b.ref.Engine().Steer(a.Data); (b.pipes() || b.held) && to < b.ref.Engine().Engines() {

@@ -43,6 +43,3 @@ func oneOfEach(t *rig.T) []arith.Kind {
 	t.Turn++
 	return all
 }
-
-// put queues packet k of endpoint c with n bytes of noise.
-func put(g *rig.Group, c, k, n int) { g.E.Put(g.Data(c, g.PSN(k), g.Noise(n))) }

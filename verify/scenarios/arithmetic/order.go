@@ -140,7 +140,7 @@ func (h hazard) run(e *rig.Engine, k arith.Kind, p dut.Pauses) {
 				ahead = c * g.MW() / members
 			}
 			if n := step - ahead; n >= 0 && n < len(sizes) {
-				put(g, c, n, sizes[n])
+				l.Put(g, c, n, sizes[n])
 			}
 		}
 		// else a port that is ahead of the others could overrun the window; and pipes hold results until they are acknowledged

@@ -24,7 +24,7 @@ func types(t *rig.T) {
 			batch := min(g.MW(), 4)
 			for c := range g.Ends {
 				for i := range batch {
-					put(g, c, count+i, n)
+					l.Put(g, c, count+i, n)
 				}
 			}
 			count += batch
@@ -80,7 +80,7 @@ func lengths(t *rig.T) {
 		l := e.Ledger(g)
 		for i, n := range sizes {
 			for _, c := range g.Members() {
-				put(g, c, i, n)
+				l.Put(g, c, i, n)
 			}
 			if (i+1)%g.MW() == 0 {
 				l.Settle()
@@ -125,7 +125,7 @@ func groups(t *rig.T) {
 			var turn []func()
 			for _, g := range groups {
 				for _, c := range g.Members() {
-					turn = append(turn, func() { put(g, c, k, min(n, t.Params.MTUBytes)) })
+					turn = append(turn, func() { l.Put(g, c, k, min(n, t.Params.MTUBytes)) })
 				}
 			}
 			t.Rand.Shuffle(len(turn), func(i, j int) { turn[i], turn[j] = turn[j], turn[i] })
