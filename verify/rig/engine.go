@@ -123,6 +123,20 @@ func (e *Engine) Put(frames ...Frame) {
 	}
 }
 
+// Full tells whether the queue of a frame's port drops it if it is put now: one that drops keeps no sender waiting, and may not hold it beside
+// those that wait there.
+func (e *Engine) Full(f Frame) bool {
+	p := e.T.Params
+	if !p.PortDrop {
+		return false
+	}
+	beats := p.Beats(len(f.Data))
+	for _, w := range e.Queued(f.Port) {
+		beats += p.Beats(len(w.Data))
+	}
+	return beats > p.PortQueueBeats()
+}
+
 // SettleAsIs runs the engine until it rests and returns what left; the other ends say nothing, whatever the mode.
 func (e *Engine) SettleAsIs() []dut.Frame {
 	e.T.flush()

@@ -18,7 +18,6 @@ type Ledger struct {
 	e      *Engine
 	groups []*Group
 	pages  map[page]*entry
-	queued map[int]int // beats of the bus put since the engine last rested, by port; counted where ports drop
 }
 
 // page is a PSN of one of a ledger's groups, by its index there.
@@ -37,7 +36,7 @@ type entry struct {
 
 // Ledger watches what e accepts for these groups, all of them roots. There is one at a time.
 func (e *Engine) Ledger(groups ...*Group) *Ledger {
-	l := &Ledger{e: e, groups: groups, pages: map[page]*entry{}, queued: map[int]int{}}
+	l := &Ledger{e: e, groups: groups, pages: map[page]*entry{}}
 	e.OnAccept = l.accept
 	return l
 }
@@ -72,24 +71,17 @@ func (l *Ledger) accept(a dut.Frame, changed []inc.Counter) {
 	}
 }
 
-// Put offers packet k of endpoint c with n bytes of noise. A queue that drops keeps no sender waiting: if it might not hold this packet
-// beside those before, the engine takes them first.
+// Put offers packet k of endpoint c with n bytes of noise. If its port might drop it, the engine takes what is there first.
 func (l *Ledger) Put(g *Group, c, k, n int) {
-	f, p := g.Data(c, g.PSN(k), g.Noise(n)), l.e.T.Params
-	if beats := p.Beats(len(f.Data)); p.PortDrop {
-		if l.queued[f.Port]+beats > p.PortQueueBeats() {
-			l.Settle()
-		}
-		l.queued[f.Port] += beats
+	f := g.Data(c, g.PSN(k), g.Noise(n))
+	if l.e.Full(f) {
+		l.Settle()
 	}
 	l.e.Put(f)
 }
 
 // Settle runs the engine until it is idle and compares what left.
-func (l *Ledger) Settle() {
-	clear(l.queued)
-	l.Check(l.e.Settle())
-}
+func (l *Ledger) Settle() { l.Check(l.e.Settle()) }
 
 // Check compares results, each of which may leave once to each endpoint.
 func (l *Ledger) Check(outs []dut.Frame) {

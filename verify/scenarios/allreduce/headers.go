@@ -55,6 +55,9 @@ func (s *shapes) reduce(n int, op roce.Opcode, trailing int) {
 			p.Op, p.Imm, p.SE = op, imm, se
 			p.AckReq = op.EndsMessage()
 		})
+		if t.Params.PortBytes > 0 { // a port with queues takes no longer frames
+			trailing = min(trailing, t.Params.PortFrameBytes()-len(f.Data))
+		}
 		for i := range trailing {
 			f.Data = append(f.Data, byte(i*37+1))
 		}

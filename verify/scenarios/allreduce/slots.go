@@ -156,6 +156,9 @@ func stream(g *rig.Group, count int, size func() int) {
 				continue
 			}
 			f := rounds[next[i]].Frame(m[i])
+			if g.E.Full(f) {
+				break
+			}
 			g.E.Put(f)
 			next[i]++
 			switch t.Rand.IntN(12) {
