@@ -113,7 +113,7 @@ func configurations(t *testing.T) []configuration {
 		{name: "reproducible", sets: endtoend.Reproducible(), rare: true},                                                                               // TestFaultsAreCaught runs it with no fault chosen
 		{name: "ports", sets: []string{"port_bytes=2"}, rare: true},                                                                                     // its blocks have benches, and the core is that of mini
 		{name: "port-clocks", sets: []string{"port_bytes=4", "port_clock_mhz=[125, 322.265625, 156.25, 390.625]", "port_cut_through=true"}, rare: true}, // hdl/cdc has the crossings' benches
-		{name: "ports-drop", sets: []string{"port_bytes=2", "port_drop=true"}, scenario: "groups,chaos-tree"},                                           // which drop frames
+		{name: "ports-drop", sets: []string{"port_bytes=8", "port_drop=true"}, scenario: "groups,group-reset,arith-types,bypass,chaos-tree"},            // which bring four times what the engine takes, and drop frames
 		{name: "port-widths", sets: []string{"port_bytes=8", "port_widths=[1, 2, 8, 4]", "port_clock_mhz=[400, 322.265625, 156.25, 90]"}, rare: true},
 		{name: "engines", sets: []string{"engines=4", "groups=1"}, rare: true},                   // hdl/engines has benches, TestEngines the reference
 		{name: "engines-tags", sets: []string{"engines=2", "groups=1", "vlan=true"}, rare: true}, // TestFaultsAreCaught plants faults in it

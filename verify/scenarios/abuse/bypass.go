@@ -67,6 +67,9 @@ type strangers struct {
 // send sends a frame. One that the ports would drop goes without its error bit.
 func (s *strangers) send(f rig.Frame) {
 	f.Err = f.Err && s.e.TakesErrors()
+	if s.e.Full(f) {
+		s.e.Settle()
+	}
 	s.e.Put(f)
 	s.sent++
 }
