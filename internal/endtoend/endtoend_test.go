@@ -93,7 +93,7 @@ func configurations(t *testing.T) []configuration {
 			c.rare = true
 		case "quint": // TestFaultsAreCaught has as many members, the same order of addition and ECC on a narrower bus
 			c.rare = true
-		case "chip28", "chip28x8": // takes a compiler minutes: make chip28; eight of it take more than there is memory
+		case "chip28", "chip28x8": // take a compiler minutes, and their scenarios hours: make chip28, make chip28x8
 			c.elsewhere = true
 		}
 		all = append(all, c)

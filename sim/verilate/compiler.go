@@ -77,7 +77,7 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err != nil {
 		return err
 	}
-	clean, err := pure(obj, c.prefix, top.fast)
+	clean, err := pure(obj, c.prefix, top.classes)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,8 @@ const topFolder = "obj"
 type part struct {
 	prefix     string   // of its C++ names
 	folder     string   // where it lies
-	slow, fast []string // its files, without ending
+	classes    []string // files of what runs at each evaluation, without ending
+	slow, fast []string // all files
 	global     []string // those of Verilator's run-time library that it wants
 }
 
@@ -121,8 +122,9 @@ func (c *compiler) generate(p *part, args, files []string) error {
 		return fmt.Errorf("reading what Verilator made: %w", err)
 	}
 	lists := parseClasses(string(classes))
+	p.classes = lists["VM_CLASSES_FAST"]
 	p.slow = slices.Concat(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"])
-	p.fast = slices.Concat(lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"])
+	p.fast = slices.Concat(p.classes, lists["VM_SUPPORT_FAST"])
 	p.global = append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)
 	return nil
 }
