@@ -10,6 +10,7 @@ package dut
 
 import (
 	"errors"
+	"iter"
 	"math"
 
 	"incforge/roce"
@@ -115,10 +116,9 @@ type DUT interface {
 	// Still is the number of cycles since a frame was offered or a beat moved at any port; 0 while a frame waits to
 	// enter or leave.
 	Still() uint64
-	// Waiting is the number of offered frames that were neither accepted nor dropped by a port. Queued are those of one port,
-	// in their order; the caller leaves them as they are.
+	// Waiting is the number of offered frames that were neither accepted nor dropped by a port. Queued are they, with their ports.
 	Waiting() int
-	Queued(port int) []Frame
+	Queued() iter.Seq[Frame]
 	// Accepted returns the frames accepted since the last call, in the order in which the engine handled them.
 	Accepted() []Frame
 	// Acts returns, in order, what an engine of Mode III or I decided since the last call. In the cycle in which a write is answered it

@@ -4,6 +4,7 @@ package dut
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -31,8 +32,18 @@ func (e *ends) Waiting() int {
 	return n
 }
 
-// Queued are those of one port. The caller leaves them as they are.
-func (e *ends) Queued(port int) []Frame { return e.queued[port] }
+// Queued are those frames, with their ports.
+func (e *ends) Queued() iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		for _, q := range e.queued {
+			for _, f := range q {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Accepted returns what was accepted since the last call.
 func (e *ends) Accepted() []Frame { return take(&e.accepted) }

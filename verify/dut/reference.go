@@ -111,7 +111,7 @@ func (r *Reference) Now() uint64 { return r.now }
 
 // Offer queues a frame at a port.
 func (r *Reference) Offer(port int, f Frame) {
-	f.First = max(f.First, r.now)
+	f.Port, f.First = port, max(f.First, r.now)
 	r.queued[port] = append(r.queued[port], f)
 }
 

@@ -131,8 +131,10 @@ func (e *Engine) Full(f Frame) bool {
 		return false
 	}
 	beats := p.Beats(len(f.Data))
-	for _, w := range e.Queued(f.Port) {
-		beats += p.Beats(len(w.Data))
+	for w := range e.Queued() {
+		if w.Port == f.Port {
+			beats += p.Beats(len(w.Data))
+		}
 	}
 	return beats > p.PortQueueBeats()
 }

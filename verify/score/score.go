@@ -142,11 +142,9 @@ func (b *Board) Log() []Recorded { return b.log }
 // WaitingFor is the number of frames that wait at the ports and have this destination QPN.
 func (b *Board) WaitingFor(qpn uint32) int {
 	n := 0
-	for port := range b.ports {
-		for _, f := range b.Queued(port) {
-			if destination(f.Data) == qpn {
-				n++
-			}
+	for f := range b.Queued() {
+		if destination(f.Data) == qpn {
+			n++
 		}
 	}
 	return n
